@@ -1,0 +1,68 @@
+/** One shape in every layer. Programs write `settings.json`; people write `cast.config.*`, which wins within its layer. */
+
+export interface ProviderConfig {
+  /** What stands before `/chat/completions`. */
+  readonly baseUrl?: string;
+  readonly api?: 'chat' | 'responses';
+  /** Name of a secret; default `CAST_API_KEY`. Never the key itself. */
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How it spells reasoning and caching; default: from the host. */
+  readonly dialect?: string;
+  readonly [key: string]: unknown;
+}
+
+export interface LimitsConfig {
+  /** Model calls a turn. */
+  readonly maxSteps?: number;
+  /** US dollars a run. */
+  readonly maxCost?: number;
+  /** Tokens a run, prompt and completion together. */
+  readonly maxTokens?: number;
+  /** Tokens; for a model about which nothing is known. */
+  readonly contextWindow?: number;
+  readonly maxOutputTokens?: number;
+}
+
+export interface PermissionsConfig {
+  readonly mode?: 'default' | 'ask' | 'bypass';
+  /** `tool` or `tool(pattern)`. */
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+export interface CastConfig {
+  readonly model?: string;
+  /** Name of the active provider among `providers`, or of one that a plugin brings. */
+  readonly provider?: string;
+  readonly providers?: Readonly<Record<string, ProviderConfig>>;
+  /** `provider/model`, tried in order when the first cannot go on. */
+  readonly fallback?: readonly string[];
+  readonly reasoning?: string;
+  readonly permissions?: PermissionsConfig;
+  readonly limits?: LimitsConfig;
+  /** `false` off, `true` on, options, a plugin, or where to load one from. */
+  readonly plugins?: Readonly<Record<string, unknown>>;
+}
+
+/** Nearest wins, from the first to the last. */
+export const LAYERS = ['default', 'user-settings', 'user', 'project-settings', 'project-local', 'project', 'environment', 'flags', 'session'] as const;
+export type LayerName = (typeof LAYERS)[number];
+
+export interface ConfigLayer {
+  readonly name: LayerName;
+  /** Absent for layers that are no file. */
+  readonly file?: string;
+  readonly data: CastConfig;
+}
+export interface Origin {
+  readonly layer: LayerName;
+  readonly file?: string;
+}
+export interface ConfigView {
+  readonly value: CastConfig;
+  /** Where a key (`plugins.bash.timeoutMs`) was set; undefined when nobody set it. */
+  origin(key: string): Origin | undefined;
+  /** Every key that was set, with its value and origin. */
+  entries(): readonly { readonly key: string; readonly value: unknown; readonly origin: Origin }[];
+}

@@ -1,0 +1,15 @@
+import type { Usage } from '../data.ts';
+
+export interface UsageTotals extends Usage {
+  /** Prompt tokens that no cache served. */
+  readonly uncachedTokens: number;
+  /** Part of the total that child sessions used. */
+  readonly subagentTokens: number;
+}
+export interface UsageService {
+  /** Of this session, over all its turns. */
+  total(): UsageTotals;
+  byModel(): Readonly<Record<string, UsageTotals>>;
+  /** Prompt tokens of the newest main request; 0 before the first. */
+  contextTokens(): number;
+}

@@ -1,0 +1,18 @@
+/** The public face: all that a plugin may import. */
+export * from './data.ts';
+export * from './errors.ts';
+export type * from './events.ts';
+export type * from './contracts/client.ts';
+export type * from './contracts/config.ts';
+export type * from './contracts/grants.ts';
+export type * from './contracts/kernel.ts';
+export type * from './contracts/report.ts';
+export type * from './contracts/services.ts';
+export type * from './contracts/shell.ts';
+export type * from './contracts/store.ts';
+export type * from './contracts/usage.ts';
+export type { CallHooks, FaultPolicy, HookClass, HookName, Hooks, Later, Stage } from './hooks/catalogue.ts';
+export type * from './hooks/subjects.ts';
+export * from './plugin.ts';
+export { describeIssue, jsonSchema, validate } from './schema.ts';
+export type { In, JsonSchema, JsonSchemaSource, Out, Schema, SchemaIssue, SchemaOutcome } from './schema.ts';

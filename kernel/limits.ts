@@ -1,0 +1,36 @@
+/** Every bound of the kernel, each with its reason. Plugins keep theirs in their own options; `docs/config.md` lists both. */
+export const LIMITS = {
+  /** Model calls a turn, unless `limits.maxSteps` or `--max-steps` says otherwise: a runaway loop must end. */
+  steps: 500,
+  /** Attempts at one reply, whatever taps of `failure` and `reply` wish. */
+  attempts: 16,
+  /** Inputs that taps of `settle` may add to one turn. */
+  continuations: 8,
+  /** Milliseconds a tool has after an abort before its call is recorded as aborted. */
+  graceMs: 2_000,
+  /** Milliseconds that `ended` and `stored` have after a turn, in all. */
+  afterTurnMs: 2_000,
+  /** Faults after which a tap is closed. */
+  strikes: 3,
+  /** Events kept for surfaces that attach late; older ones are read from the store. */
+  eventBacklog: 20_000,
+  /** UTF-8 bytes of one tool result as stored and sent: the cap of last resort behind each tool's own. */
+  resultBytes: 262_144,
+  /** UTF-8 bytes of one event's text, so that one plugin cannot flood every surface. */
+  eventBytes: 1_048_576,
+  /** UTF-8 bytes of a prompt, standard input included. */
+  promptBytes: 10_485_760,
+  /** UTF-8 bytes that `process.run` keeps of each stream, unless told otherwise. */
+  processBytes: 1_048_576,
+  /** Milliseconds between SIGTERM and SIGKILL to a process group. */
+  killGraceMs: 500,
+  /** Milliseconds to wait for the pipes of a dead child: a grandchild may hold them open. */
+  pipeGraceMs: 250,
+  /** Milliseconds the event loop may be blocked before the watchdog ends the process. */
+  blockedMs: 30_000,
+  /** Characters of a call's question or reason as shown. */
+  questionChars: 4_000,
+  /** Tokens: context window and reply of a model about which nothing is known. */
+  contextWindow: 128_000,
+  maxOutputTokens: 8_192,
+} as const;

@@ -1,0 +1,361 @@
+/** The face of a plugin: what it says about itself, what it is handed, and what it may bring. */
+import type { Image, NewEntry, Provider, Purpose, Sketch, ToolCard, Usage } from './data.ts';
+import type { CastConfig, ConfigView } from './contracts/config.ts';
+import type { Services } from './contracts/services.ts';
+import type { Store } from './contracts/store.ts';
+import type { EventMap, EventType } from './events.ts';
+import type { CallHooks, HookName, Hooks, Later, Stage } from './hooks/catalogue.ts';
+import type { Effect, InputOf, Slot, ToolCall, ToolResult, SessionFace, TurnContext } from './hooks/subjects.ts';
+import type { In, JsonSchemaSource, Out, Schema } from './schema.ts';
+
+/** Raised when the face changes in a way that plugins notice. */
+export const API_VERSION = 1;
+
+// ---- what a plugin says about itself: data only, read at start for every plugin ----
+
+export type Trigger = 'start' | 'session' | `command:${string}` | `flag:${string}` | `entry:${string}` | `config:${string}` | `service:${string}`;
+export type Capability = keyof Powers;
+
+export interface Manifest {
+  /** Config key, prefix of its taps, owner of its entries. Lower case, digits and hyphens. */
+  readonly name: string;
+  readonly version: string;
+  readonly apiVersion: number;
+  readonly summary: string;
+  /** Plugins that must be on; their taps come first within a stage. */
+  readonly requires?: readonly string[];
+  /** Order only, when both are there. */
+  readonly after?: readonly string[];
+  readonly provides?: readonly (keyof Services)[];
+  /** A trailing `?` means that it can do without. */
+  readonly uses?: readonly (keyof Services | `${keyof Services}?`)[];
+  readonly capabilities: readonly Capability[];
+  /** When its code is loaded; without a match it waits. */
+  readonly activation: readonly Trigger[];
+  /** Tapping another hook is an error. Null: whatever it taps, found from use (inline plugins). */
+  readonly taps: readonly HookName[] | null;
+  readonly commands?: readonly { readonly name: string; readonly summary: string }[];
+  readonly flags?: readonly { readonly name: string; readonly summary: string; readonly type: 'boolean' | 'string' }[];
+  /** A project may neither turn it off nor change its options. */
+  readonly locked?: boolean;
+  /** What becomes of it in a child session. */
+  readonly inChildren?: 'inherit' | 'skip';
+}
+export const defineManifest = <const M extends Manifest>(manifest: M): M => manifest;
+
+/** What `definePlugin` takes. All but the body has a default. */
+export interface PluginSpec<S extends Schema, P extends Capability> {
+  /** Default: the key in the config; a package must give one. */
+  readonly name?: string;
+  readonly summary?: string;
+  readonly version?: string;
+  readonly apiVersion?: number;
+  readonly capabilities?: readonly P[];
+  readonly options?: S;
+  readonly activation?: readonly Trigger[];
+  readonly requires?: readonly string[];
+  readonly after?: readonly string[];
+  readonly provides?: readonly (keyof Services)[];
+  readonly uses?: readonly (keyof Services | `${keyof Services}?`)[];
+  readonly taps?: readonly HookName[] | null;
+  readonly commands?: Manifest['commands'];
+  readonly flags?: Manifest['flags'];
+  readonly locked?: boolean;
+  readonly inChildren?: 'inherit' | 'skip';
+  /** Once a process, on activation: stores, pools, connections that outlive a session. */
+  setup?(host: Host<P>): void | Promise<void>;
+  /** Once a session generation: taps and contributions. Synchronous, so that a session opens in one piece. */
+  apply?(scope: Scope<Out<S>, P>): void;
+}
+
+export interface Plugin<S extends Schema = Schema> {
+  readonly kind: 'cast.plugin';
+  readonly spec: PluginSpec<S, never>;
+  /** Options given beside the plugin, for `cast.config.ts`. */
+  readonly given?: unknown;
+  with(options: In<S>): Plugin<S>;
+}
+
+/** Makes a plugin. Returns data: nothing runs until a kernel loads it. */
+export const definePlugin = <S extends Schema = Schema<{}>, P extends Capability = never>(spec: PluginSpec<S, P>): Plugin<S> => {
+  const make = (given: unknown): Plugin<S> => ({
+    kind: 'cast.plugin',
+    spec: spec as unknown as PluginSpec<S, never>,
+    ...(given === undefined ? {} : { given }),
+    with: (options) => make(options),
+  });
+  return make(undefined);
+};
+export const isPlugin = (value: unknown): value is Plugin =>
+  typeof value === 'object' && value !== null && (value as { kind?: unknown }).kind === 'cast.plugin' && typeof (value as { spec?: unknown }).spec === 'object';
+
+/** Options of built-in plugins; a package widens it for its own. Gives completion and checking in `cast.config.ts`. */
+export interface PluginOptions {
+  bash: { timeoutMs?: number; maxLines?: number; maxBytes?: number };
+  web: { search?: 'ddg' | 'tavily' | 'brave' };
+  files: { mode?: 'literal' | 'hashline' };
+}
+/** Checks a configuration in the editor; returns it unchanged. */
+export const defineConfig = (
+  config: Omit<CastConfig, 'plugins'> & {
+    plugins?: { readonly [K in keyof PluginOptions]?: boolean | PluginOptions[K] | Plugin<never> } & { readonly [name: string]: boolean | string | object };
+  },
+): CastConfig => config as CastConfig;
+
+// ---- what it is handed ----
+
+export type Log = Readonly<Record<'debug' | 'info' | 'warn' | 'error', (message: string, data?: object) => void>>;
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Rejects with the signal's reason when it aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+export interface Ids {
+  /** A short, sortable, unique id. */
+  next(kind: string): string;
+}
+export type Dispose = () => void | Promise<void>;
+
+/** Per process. No options: they are a project's. */
+export interface Host<P extends Capability> {
+  /** `$CAST_HOME`, which need not exist yet. */
+  readonly home: string;
+  readonly powers: Pick<Powers, P>;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Where sessions live. One of them is chosen when the kernel starts. */
+  readonly stores: { add(store: Store): void };
+  /** A thing shared by all scopes that ask with the same key: make the key from config, cwd, environment and trust. */
+  pool<T>(key: string, make: () => T, dispose?: (value: T) => void | Promise<void>): T;
+  readonly onDispose: (run: Dispose) => void;
+}
+
+/** Per session generation. */
+export interface Scope<C, P extends Capability> {
+  readonly options: Readonly<C>;
+  /** The whole configuration, each key with its layer and file. */
+  readonly config: ConfigView;
+  /** Environment of the client that opened the session, without credentials. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** `$CAST_HOME`. */
+  readonly home: string;
+  readonly host: Host<P>;
+  /** Only what `capabilities` declares is there, in the type and at run time. */
+  readonly powers: Pick<Powers, P>;
+  readonly session: SessionFace;
+  readonly hooks: { readonly [H in keyof Hooks]: TapPort<Hooks[H]> } & { readonly [H in keyof CallHooks<string>]: CallPort<H> };
+  readonly events: { on<K extends EventType>(type: K, run: (data: EventMap[K]) => void): Disposable; emit(name: string, data: unknown): void };
+  readonly registries: Registries;
+  readonly services: ServicePort;
+  /** Folded from own entries of this branch: right after resume, fork and rewind alike. The schema makes old entries safe to read. */
+  state<T, D extends Schema>(slice: {
+    name: string;
+    data: D;
+    initial: T;
+    fold(state: T, data: Out<D>): T;
+  }): { readonly value: T; record(data: In<D>): Promise<void> };
+  /** Outlives sessions: JSON below `$CAST_HOME`, one file a plugin; `project` is keyed by the project's root. */
+  readonly storage: Readonly<Record<'user' | 'project', PluginStorage>>;
+  /** A `<system-reminder>` for the model, appended once, in force from the next request. */
+  remind(text: string): Promise<void>;
+  /** Shown to the user. */
+  notice(text: string, code?: string): void;
+  warn(text: string, code?: string): void;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly onDispose: (run: Dispose) => void;
+}
+export interface PluginStorage {
+  /** Undefined when there is nothing, or nothing that fits the schema. */
+  get<D extends Schema>(key: string, data: D): Promise<Out<D> | undefined>;
+  set(key: string, value: unknown): Promise<void>;
+}
+export interface ServicePort {
+  provide<K extends keyof Services>(name: K, service: Services[K]): void;
+  /** Throws SERVICE_MISSING. Call it when it is needed, not in `apply`: the provider may come later. */
+  get<K extends keyof Services>(name: K): Services[K];
+  find<K extends keyof Services>(name: K): Services[K] | undefined;
+}
+
+// ---- taps: options may be left out; `when.tool` types the input ----
+
+export interface TapOptions {
+  readonly stage?: Stage;
+  /** Milliseconds, up to the hook's ceiling. The clock stops while the kernel works for the tap. */
+  readonly budgetMs?: number;
+  /** A fault of this tap costs only this tap. Refused in the guarding stages. */
+  readonly onFault?: 'skip';
+}
+export interface TapPort<F extends (...args: never[]) => unknown> {
+  tap(label: string, run: F): void;
+  tap(label: string, options: TapOptions, run: F): void;
+}
+export interface CallPort<H extends keyof CallHooks<string>> {
+  tap(label: string, run: CallHooks<string>[H]): void;
+  tap<const T extends string = string>(
+    label: string,
+    options: TapOptions & { readonly when?: { readonly tool: T | readonly T[] } },
+    run: CallHooks<T>[H],
+  ): void;
+}
+
+// ---- registries: every item knows who brought it ----
+
+export interface Registry<T extends { readonly name: string }> {
+  /** Throws REGISTRY_CONFLICT when the name is taken. */
+  add(item: T): Disposable;
+  get(name: string): (T & { readonly from: string }) | undefined;
+  list(): readonly (T & { readonly from: string })[];
+}
+export interface Registries {
+  readonly tools: Registry<Tool>;
+  readonly commands: Registry<Command>;
+  readonly sections: Registry<Section>;
+  readonly panels: { add(panel: Panel): Disposable & { redraw(): void }; list(): readonly (Panel & { readonly from: string })[] };
+  readonly providers: Registry<Provider>;
+}
+
+/** A tool as the kernel runs it; made by `defineTool`. */
+export interface Tool {
+  readonly name: string;
+  readonly effect: Effect | 'varies';
+  readonly card: ToolCard;
+  readonly schema: Schema;
+  /** Names that models use for it by mistake. */
+  readonly aliases: readonly string[];
+  readonly exclusive: boolean;
+  effectOf(input: never): Effect;
+  paths(input: never): readonly string[];
+  keys(input: never): readonly string[];
+  run(input: never, call: ToolCall): Promise<string | Partial<ToolResult>>;
+}
+export interface ToolSpec<I extends Schema & JsonSchemaSource> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: I;
+  /** What a call may do; a function when it depends on the input. `read` calls that stand side by side overlap. */
+  readonly effect: Effect | ((input: Out<I>) => Effect);
+  /** Paths that the call reads or changes; made canonical by the kernel. Writes of one path run one after another. */
+  paths?(input: Out<I>): readonly string[];
+  /** Further keys: calls that share one run one after another. */
+  keys?(input: Out<I>): readonly string[];
+  readonly aliases?: readonly string[];
+  /** Nothing else of the batch runs beside it. */
+  readonly exclusive?: boolean;
+  /** A text is an `ok` result. A throw becomes an `error` result, so a tool need not catch. */
+  run(input: Out<I>, call: ToolCall): Promise<string | Partial<ToolResult>>;
+}
+export const defineTool = <I extends Schema & JsonSchemaSource>(spec: ToolSpec<I>): Tool => {
+  const { effect } = spec;
+  return {
+    name: spec.name,
+    effect: typeof effect === 'function' ? 'varies' : effect,
+    card: { name: spec.name, description: spec.description, input: spec.input['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) },
+    schema: spec.input,
+    aliases: spec.aliases ?? [],
+    exclusive: spec.exclusive ?? false,
+    effectOf: (input: Out<I>) => (typeof effect === 'function' ? effect(input) : effect),
+    paths: (input: Out<I>) => spec.paths?.(input) ?? [],
+    keys: (input: Out<I>) => spec.keys?.(input) ?? [],
+    run: (input: Out<I>, call) => spec.run(input, call),
+  };
+};
+
+export interface Command {
+  /** Without the slash. */
+  readonly name: string;
+  readonly summary: string;
+  readonly args?: string;
+  readonly whileRunning?: boolean;
+  /** Default: all of them. */
+  readonly surfaces?: readonly ('tui' | 'web' | 'run' | 'acp')[];
+  complete?(args: string): Later<readonly string[]>;
+  run(args: string, at: CommandContext): Later<string | Sketch | undefined | void>;
+}
+/** Commands may do what taps may not. */
+export interface CommandContext extends TurnContext {
+  ask(question: { readonly text: string; readonly choices: readonly { readonly value: string; readonly label: string }[] }): Promise<string | undefined>;
+  /** Moves the head of the conversation to before this turn; entries stay and are found. */
+  rewind(to: { readonly turn: number }): Promise<void>;
+  submit(text: string): void;
+  /** A new generation at the next turn boundary: the only thing that may change the prefix. */
+  renew(): Promise<void>;
+}
+
+export interface Section {
+  readonly name: string;
+  readonly slot: Slot;
+  /** Undefined or empty: not shown. Read once a generation, when the prefix is built. */
+  text(): string | undefined;
+}
+/** Drawn in the engine, laid out by each surface at its own width: so no width here. */
+export interface Panel {
+  readonly name: string;
+  readonly place: 'status' | 'above-input' | 'side';
+  draw(): Sketch | undefined;
+}
+
+// ---- powers: disclosure and accident prevention, not a sandbox ----
+
+export interface ProcessOptions {
+  readonly cwd: string;
+  readonly purpose: string;
+  readonly signal: AbortSignal;
+  /** Milliseconds; the whole group is killed then. */
+  readonly timeoutMs?: number;
+  /** Added to the environment of the session, which has no credentials. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: at its end. */
+  readonly stdin?: string;
+}
+export interface ProcessResult {
+  /** Null when it was killed by a signal or could not be started. */
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly out: string;
+  readonly err: string;
+  /** Output was left out: `maxBytes` a stream. */
+  readonly cut: boolean;
+  readonly timedOut: boolean;
+}
+export interface Child {
+  readonly pid: number;
+  /** Raw output as it comes; ends when the process is gone, even if a grandchild holds the pipe. Reading slowly slows the child. */
+  readonly output: AsyncIterable<{ readonly from: 'out' | 'err'; readonly bytes: Uint8Array }>;
+  readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null; readonly timedOut: boolean }>;
+  /** SIGTERM to the whole group, then SIGKILL. Resolves when the group is gone or has had its grace. */
+  kill(): Promise<void>;
+  /** Whether a process of the group is still there. */
+  alive(): boolean;
+}
+
+export interface Powers {
+  /** Reading and writing files through node:fs. Declares, and makes paths canonical. */
+  fs: {
+    /** Absolute, links resolved; of a path that does not exist, its deepest existing parent is resolved. */
+    canonical(path: string, cwd: string): Promise<string>;
+  };
+  process: {
+    /** Runs to the end and keeps the output, both streams apart. A missing program is a result with `code: null` and the reason in `err`. */
+    run(argv: readonly string[], options: ProcessOptions & { readonly maxBytes?: number }): Promise<ProcessResult>;
+    /** `merge`: both streams through one pipe, in order of arrival, all as `out`. Throws CastError when it cannot be started. */
+    spawn(argv: readonly string[], options: ProcessOptions & { readonly merge?: boolean }): Promise<Child>;
+  };
+  net: { readonly fetch: typeof fetch };
+  model: {
+    /** One request without tools, through the active provider. */
+    ask(
+      request: { readonly purpose: Purpose; readonly system?: string; readonly prompt: string; readonly model?: string; readonly maxOutputTokens?: number },
+      signal: AbortSignal,
+    ): Promise<{ readonly text: string; readonly usage?: Usage }>;
+  };
+  secrets: {
+    /** From the session's environment (`CAST_API_KEY`), else from `$CAST_HOME/secrets.json` (0600). */
+    get(name: string): Promise<string | undefined>;
+  };
+}
+
+export type { Image, InputOf, NewEntry };
