@@ -102,8 +102,6 @@ export interface EntryData {
   mask: { readonly entry: string; readonly note: string };
   workspace: { readonly cwd: string };
   turn: { readonly turn: number; readonly phase: 'start' | 'end'; readonly reason?: string; readonly code?: string };
-  /** System text and tool list of a generation, so that a resumed session sends the same bytes. */
-  prefix: { readonly system: string; readonly tools: readonly ToolCard[]; readonly inputs: string };
   plugin: { readonly plugin: string; readonly slice: string; readonly data: unknown };
 }
 export type EntryKind = keyof EntryData;

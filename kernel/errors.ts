@@ -40,6 +40,7 @@ export const ERRORS = {
   CUT_OFF: trait(1, 'The reply was cut off before its end and could not be completed.', true),
   DISCONNECTED: trait(1, 'The connection to the provider broke in the middle of a reply.', true),
   MODEL_NOT_FOUND: trait(1, 'The provider does not know this model.'),
+  MODEL_FAILED: trait(1, 'The provider failed in a way that is not known.'),
   MODEL_BAD_REQUEST: trait(1, 'The provider refused the request as invalid.'),
   MODEL_OVERFLOW: trait(1, 'The conversation does not fit into the context window of the model.'),
   MODEL_AUTH: trait(2, 'The provider refused the key.'),

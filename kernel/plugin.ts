@@ -98,7 +98,7 @@ export interface PluginOptions {
 /** Checks a configuration in the editor; returns it unchanged. */
 export const defineConfig = (
   config: Omit<CastConfig, 'plugins'> & {
-    plugins?: { readonly [K in keyof PluginOptions]?: boolean | PluginOptions[K] | Plugin<never> } & { readonly [name: string]: boolean | string | object };
+    plugins?: { readonly [K in keyof PluginOptions]?: boolean | PluginOptions[K] | Plugin } & { readonly [name: string]: boolean | string | object };
   },
 ): CastConfig => config as CastConfig;
 
@@ -207,7 +207,7 @@ export interface CallPort<H extends keyof CallHooks<string>> {
 export interface Registry<T extends { readonly name: string }> {
   /** Throws REGISTRY_CONFLICT when the name is taken. */
   add(item: T): Disposable;
-  get(name: string): (T & { readonly from: string }) | undefined;
+  get(name: string): T | undefined;
   list(): readonly (T & { readonly from: string })[];
 }
 export interface Registries {
@@ -229,7 +229,6 @@ export interface Tool {
   readonly exclusive: boolean;
   effectOf(input: never): Effect;
   paths(input: never): readonly string[];
-  keys(input: never): readonly string[];
   run(input: never, call: ToolCall): Promise<string | Partial<ToolResult>>;
 }
 export interface ToolSpec<I extends Schema & JsonSchemaSource> {
@@ -240,8 +239,6 @@ export interface ToolSpec<I extends Schema & JsonSchemaSource> {
   readonly effect: Effect | ((input: Out<I>) => Effect);
   /** Paths that the call reads or changes; made canonical by the kernel. Writes of one path run one after another. */
   paths?(input: Out<I>): readonly string[];
-  /** Further keys: calls that share one run one after another. */
-  keys?(input: Out<I>): readonly string[];
   readonly aliases?: readonly string[];
   /** Nothing else of the batch runs beside it. */
   readonly exclusive?: boolean;
@@ -259,7 +256,6 @@ export const defineTool = <I extends Schema & JsonSchemaSource>(spec: ToolSpec<I
     exclusive: spec.exclusive ?? false,
     effectOf: (input: Out<I>) => (typeof effect === 'function' ? effect(input) : effect),
     paths: (input: Out<I>) => spec.paths?.(input) ?? [],
-    keys: (input: Out<I>) => spec.keys?.(input) ?? [],
     run: (input: Out<I>, call) => spec.run(input, call),
   };
 };

@@ -174,8 +174,10 @@ export interface ToolResult {
   readonly details?: unknown;
 }
 export type Vote =
-  | { readonly deny: string; readonly endsTurn?: boolean }
-  | { readonly ask: string /** What "always" would remember. */; readonly rule?: string }
+  /** `code` of the result; default PERMISSION_DENIED. */
+  | { readonly deny: string; readonly endsTurn?: boolean; readonly code?: string }
+  /** `rule` is what "always" would remember. */
+  | { readonly ask: string; readonly rule?: string }
   | undefined;
 
 export interface Choice {

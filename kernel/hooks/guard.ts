@@ -1,0 +1,166 @@
+/** What stands between tapable and a plugin's tap: attribution, time, outcome check, fault policy, quarantine, release on abort. */
+import { CastError, messageOf } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import { GUARD_HOOKS, GUARD_STAGES, HOOKS, type HookName, type Stage } from './catalogue.ts';
+import { Budget, runAs } from './running.ts';
+
+export interface TapRecord {
+  readonly hook: HookName;
+  readonly plugin: string;
+  readonly label: string;
+  readonly stage: Stage;
+  readonly position: number;
+  readonly when: readonly string[] | null;
+  /** Null: no limit. */
+  readonly budgetMs: number | null;
+  readonly skipsFaults: boolean;
+  /** Its stack tells where the tap was registered; read only for reports. */
+  readonly site: Error;
+  calls: number;
+  ms: number;
+  slowestMs: number;
+  faults: number;
+  changed: number;
+  state: 'open' | 'quarantined' | 'off';
+}
+
+/** What the session does about faults. */
+export interface FaultObserver {
+  fault(tap: TapRecord, message: string): void;
+  /** A closed guard is about to be passed. Resolves to `open` or `off` when a person decided so; throws to end the turn. */
+  closedGuard(tap: TapRecord, signal: AbortSignal | undefined): Promise<'open' | 'off'>;
+  /** For the watchdog: which tap has the thread. */
+  entered?(tap: TapRecord): void;
+  left?(): void;
+}
+
+type Tap = (subject: never, context: never) => unknown;
+
+/** Subjects whose methods speak for a plugin hand out a view of themselves. */
+interface Attributed {
+  as(plugin: string): unknown;
+}
+const attributed = (subject: unknown, plugin: string): unknown =>
+  typeof (subject as Partial<Attributed> | undefined)?.as === 'function' ? (subject as Attributed).as(plugin) : subject;
+
+const isGuard = (tap: TapRecord): boolean => !tap.skipsFaults && (GUARD_HOOKS.has(tap.hook) || GUARD_STAGES.has(tap.stage));
+
+const toolOf = (tap: TapRecord, subject: unknown, context: unknown): string | undefined =>
+  ((tap.hook === 'result' ? context : subject) as { tool?: string } | undefined)?.tool;
+
+const signalOf = (subject: unknown, context: unknown): AbortSignal | undefined =>
+  ((context ?? subject) as { signal?: AbortSignal } | undefined)?.signal ?? (subject as { signal?: AbortSignal } | undefined)?.signal;
+
+/** Answers with the tap's outcome, already checked; undefined for none. Throws what its hook's policy says. */
+export const guardAsync =
+  (tap: TapRecord, run: Tap, observer: FaultObserver) =>
+  async (subject: unknown, context: unknown): Promise<unknown> => {
+    const signal = signalOf(subject, context);
+    if (!(await admits(tap, observer, subject, context, signal))) return undefined;
+    const started = performance.now();
+    try {
+      const outcome = await inTime(tap, signal, observer, () => run(attributed(subject, tap.plugin) as never, context as never));
+      const answer = checked(tap, outcome);
+      account(tap, performance.now() - started, answer !== undefined);
+      return answer;
+    } catch (error) {
+      account(tap, performance.now() - started, false);
+      // Whatever an aborted tap throws, it was told to stop: no fault of its own.
+      if (signal?.aborted) throw signal.reason;
+      return onFault(tap, error, observer);
+    }
+  };
+
+/** The same for synchronous hooks, which have no budget. */
+export const guardSync =
+  (tap: TapRecord, run: Tap, observer: FaultObserver) =>
+  (subject: unknown, context: unknown): void => {
+    if (tap.state === 'off' || (tap.state === 'quarantined' && !isGuard(tap))) return;
+    if (tap.state === 'quarantined') throw quarantined(tap);
+    const started = performance.now();
+    observer.entered?.(tap);
+    try {
+      checked(
+        tap,
+        runAs({ plugin: tap.plugin, where: tap.hook, label: tap.label }, () => run(attributed(subject, tap.plugin) as never, context as never)),
+      );
+    } catch (error) {
+      onFault(tap, error, observer);
+    } finally {
+      observer.left?.();
+      account(tap, performance.now() - started, false);
+    }
+  };
+
+const admits = async (tap: TapRecord, observer: FaultObserver, subject: unknown, context: unknown, signal: AbortSignal | undefined): Promise<boolean> => {
+  if (tap.when !== null && !tap.when.includes(toolOf(tap, subject, context) ?? '')) return false;
+  if (tap.state === 'off') return false;
+  signal?.throwIfAborted();
+  if (tap.state === 'open') return true;
+  if (!isGuard(tap)) return false;
+  tap.state = await observer.closedGuard(tap, signal);
+  return tap.state === 'open';
+};
+
+const inTime = async (tap: TapRecord, signal: AbortSignal | undefined, observer: FaultObserver, work: () => unknown): Promise<unknown> => {
+  let give: ((error: unknown) => void) | undefined;
+  const cut = new Promise<never>((_, reject) => {
+    give = reject;
+  });
+  const budget = tap.budgetMs === null ? undefined : new Budget(tap.budgetMs, () => give?.(new CastError('HOOK_FAULT', `took longer than ${tap.budgetMs} ms`)));
+  const onAbort = (): void => give?.(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  budget?.start();
+  observer.entered?.(tap);
+  try {
+    const answer = runAs({ plugin: tap.plugin, where: tap.hook, label: tap.label, ...(budget ? { budget } : {}) }, work);
+    // The thread is free as soon as the tap has returned, even if its promise has not settled.
+    observer.left?.();
+    return answer instanceof Promise ? await Promise.race([answer, cut]) : answer;
+  } finally {
+    observer.left?.();
+    budget?.stop();
+    signal?.removeEventListener('abort', onAbort);
+    cut.catch(() => undefined);
+  }
+};
+
+const checked = (tap: TapRecord, outcome: unknown): unknown => {
+  // tapable takes null for an answer and would end the voting.
+  const answer = outcome ?? undefined;
+  if (answer instanceof Promise) {
+    answer.catch(() => undefined);
+    throw new CastError('HOOK_FAULT', 'answered with a promise, and this hook is synchronous');
+  }
+  const wrong = HOOKS[tap.hook].check(answer);
+  if (wrong !== undefined) throw new CastError('HOOK_FAULT', `answered with something unknown: ${wrong}`);
+  return answer;
+};
+
+const account = (tap: TapRecord, ms: number, changed: boolean): void => {
+  tap.calls += 1;
+  tap.ms += ms;
+  tap.slowestMs = Math.max(tap.slowestMs, ms);
+  if (changed) tap.changed += 1;
+};
+
+const onFault = (tap: TapRecord, error: unknown, observer: FaultObserver): undefined => {
+  tap.faults += 1;
+  if (tap.faults >= LIMITS.strikes && tap.state === 'open') tap.state = 'quarantined';
+  observer.fault(tap, messageOf(error));
+  const { policy } = HOOKS[tap.hook];
+  if (tap.skipsFaults || policy === 'skip') return undefined;
+  throw new CastError('HOOK_FAULT', `${tap.plugin}/${tap.label} failed in ${tap.hook}: ${messageOf(error)}`, {
+    cause: error,
+    plugin: tap.plugin,
+    hook: tap.hook,
+  });
+};
+
+/** What is said when nobody can decide about a closed guard. */
+export const quarantined = (tap: TapRecord): CastError =>
+  new CastError('PLUGIN_QUARANTINED', `${tap.plugin}/${tap.label} guards ${tap.hook} and was closed after ${tap.faults} faults`, {
+    plugin: tap.plugin,
+    hook: tap.hook,
+    fix: `Mend or update ${tap.plugin}, or run once with --plugin ${tap.plugin}=off.`,
+  });

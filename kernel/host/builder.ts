@@ -1,0 +1,114 @@
+/** Builds a session's generation from the configuration as it is now, and lets late plugins join it. */
+import type { OpenOptions, PluginRef, Settings } from '../contracts/kernel.ts';
+import { CastError, messageOf } from '../errors.ts';
+import { runAs } from '../hooks/running.ts';
+import { Generation } from '../session/generation.ts';
+import type { Session } from '../session/session.ts';
+import { StateSlices } from '../session/state.ts';
+import { decide, type Occasion, type Verdict } from './activation.ts';
+import { checkPluginNames, mergeLayers } from './config.ts';
+import type { Credentials } from './credentials.ts';
+import { readOptions, type PluginHost } from './plugins.ts';
+import { createScope, reportOf } from './scope.ts';
+
+export interface BuilderOptions {
+  readonly builtins: readonly PluginRef[];
+  readonly plugins: PluginHost;
+  readonly open: OpenOptions;
+  readonly credentials: Credentials;
+}
+
+export class Builder {
+  readonly commands = new Set<string>();
+  #settings: Settings;
+  #isFirst = true;
+  readonly #at: BuilderOptions;
+
+  constructor(options: BuilderOptions) {
+    this.#at = options;
+    this.#settings = options.open;
+  }
+
+  /** Throws when the configuration or a locked plugin is at fault; any other plugin that fails is refused and named once. */
+  async build(session: Session): Promise<Generation> {
+    if (!this.#isFirst && this.#at.open.reload) this.#settings = await this.#at.open.reload();
+    this.#isFirst = false;
+    const config = mergeLayers(this.#settings.layers, new Set(this.#refs().flatMap(({ manifest }) => (manifest.locked ? [manifest.name] : []))));
+    for (const warning of checkPluginNames(
+      this.#settings.layers,
+      this.#refs().map((ref) => ref.manifest.name),
+    ))
+      session.warn(warning);
+    for (const refusal of config.refusals) session.warn(`${refusal.key} is not used: ${refusal.reason}`);
+    const slices = new StateSlices(
+      (batch) => session.append(batch),
+      (plugin, slice, why) => session.warn(`plugin ${plugin}: an entry of ${slice} is passed over: ${why}`),
+    );
+    const generation = new Generation(config, slices, session.observer);
+    for (const verdict of decide(this.#refs(), this.#occasion(session, generation))) {
+      if (verdict.state === 'active') await this.#add(session, generation, verdict);
+      else this.#note(session, generation, verdict);
+    }
+    return generation;
+  }
+
+  /** At a step boundary: what has been triggered since joins at the place it would have had from the start. */
+  async activate(session: Session, generation: Generation): Promise<void> {
+    const waiting = [...generation.plugins.values()].filter((plugin) => plugin.state === 'waiting').map((plugin) => plugin.name);
+    if (waiting.length === 0) return;
+    const due = decide(this.#refs(), this.#occasion(session, generation)).filter(({ ref, state }) => state === 'active' && waiting.includes(ref.manifest.name));
+    for (const verdict of due) await this.#add(session, generation, verdict);
+    if (due.length > 0) await generation.slices.refold(session.history.entries);
+  }
+
+  async #add(session: Session, generation: Generation, { ref, rank, why }: Verdict): Promise<void> {
+    const { name, locked } = ref.manifest;
+    try {
+      const plugin = await this.#at.plugins.load(ref);
+      const options = await readOptions(plugin, generation.config);
+      const startedAt = performance.now();
+      const scope = createScope(plugin, options, rank, { session, generation, credentials: this.#at.credentials, environment: this.#at.open.environment });
+      runAs({ plugin: name, where: 'apply', label: 'apply' }, () => synchronous(plugin.spec.apply?.(scope), name));
+      generation.plugins.set(name, reportOf(ref, 'active', why, generation, plugin.loadMs + performance.now() - startedAt));
+    } catch (error) {
+      await generation.withdraw(name, (plugin, fault) => session.warn(`${plugin}: ${messageOf(fault)}`));
+      // Wrong options are the user's to correct, and a guard that is not there guards nothing.
+      if (locked || (error instanceof CastError && error.code === 'CONFIG_INVALID')) throw error;
+      generation.plugins.set(name, reportOf(ref, 'refused', messageOf(error), generation));
+      session.emit('tap.fault', { plugin: name, hook: 'apply', label: 'apply', message: messageOf(error), quarantined: true });
+    }
+  }
+
+  #note(session: Session, generation: Generation, { ref, state, why }: Verdict): void {
+    generation.plugins.set(ref.manifest.name, reportOf(ref, state, why, generation));
+    if (state === 'refused') session.emit('tap.fault', { plugin: ref.manifest.name, hook: 'apply', label: 'requirements', message: why, quarantined: true });
+  }
+
+  #refs(): readonly PluginRef[] {
+    const builtins = new Set(this.#at.builtins.map((ref) => ref.manifest.name));
+    const clash = this.#settings.plugins.find((ref) => builtins.has(ref.manifest.name));
+    if (clash)
+      throw new CastError('CONFIG_INVALID', `${clash.manifest.name} is the name of a built-in plugin (${clash.source})`, {
+        fix: 'Give yours another name; to replace the built-in, switch it off and add yours under its own name.',
+      });
+    return [...this.#at.builtins, ...this.#settings.plugins];
+  }
+  #occasion(session: Session, generation: Generation): Occasion {
+    return {
+      config: generation.config,
+      flags: this.#at.open.flags ?? {},
+      entries: session.history.entries,
+      commands: this.commands,
+      services: new Set(generation.provided()),
+    };
+  }
+}
+
+const synchronous = (answer: unknown, plugin: string): void => {
+  if (!(answer instanceof Promise)) return;
+  answer.catch(() => undefined);
+  throw new CastError('PLUGIN_INVALID', `\`apply\` of plugin ${plugin} is asynchronous`, {
+    plugin,
+    fix: 'Do asynchronous work in `setup`, or in a tap of `open`.',
+  });
+};

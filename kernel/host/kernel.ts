@@ -1,0 +1,151 @@
+/** A kernel: plugins of the process, and the sessions that run on them. */
+import type { Kernel, KernelOptions, OpenOptions, OpenSession } from '../contracts/kernel.ts';
+import type { Report } from '../contracts/report.ts';
+import type { SessionRecord, Store } from '../contracts/store.ts';
+import { CastError, messageOf } from '../errors.ts';
+import { API_VERSION, type Clock, type Ids, type Log } from '../plugin.ts';
+import { createClient } from '../session/client.ts';
+import { createExits } from '../session/exits.ts';
+import { createMemoryStore } from '../session/memory-store.ts';
+import { Session } from '../session/session.ts';
+import { runTurn } from '../turn/turn.ts';
+import { Builder } from './builder.ts';
+import { createIds, silentLog, systemClock } from './clock.ts';
+import { mergeLayers } from './config.ts';
+import { createCredentials } from './credentials.ts';
+import { guardExit } from './exit-guard.ts';
+import { PluginHost } from './plugins.ts';
+import { reportOn } from './report.ts';
+import type { Watchdog } from './watchdog.ts';
+
+export const createKernel = (options: KernelOptions): Kernel => new KernelProcess(options);
+
+class KernelProcess implements Kernel {
+  readonly apiVersion = API_VERSION;
+  readonly #plugins: PluginHost;
+  readonly #sessions = new Set<Session>();
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #log: Log;
+  readonly #at: KernelOptions;
+  #watchdog: Watchdog | undefined;
+
+  constructor(options: KernelOptions) {
+    this.#at = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#ids = options.ids ?? createIds(this.#clock);
+    this.#log = options.log ?? silentLog;
+    this.#plugins = new PluginHost({ home: options.home, clock: this.#clock, ids: this.#ids, log: this.#log });
+    guardExit();
+  }
+
+  async open(open: OpenOptions): Promise<OpenSession> {
+    const store = open.ephemeral ? createMemoryStore(this.#clock) : await this.store(open);
+    const { record, resumed } = await this.#record(store, open);
+    const { session, builder } = await this.#session(store, record, open);
+    await session.open(resumed);
+    this.#sessions.add(session);
+    const client = createClient(session, {
+      report: () => reportOn(session.generation, session.id),
+      wake: async (command) => {
+        builder.commands.add(command);
+        await session.activateLate();
+      },
+      waiting: () => this.#waitingCommands(session),
+    });
+    const close = async (reason: string): Promise<void> => {
+      this.#sessions.delete(session);
+      await session.close(reason);
+    };
+    return { id: session.id, resumed, client, close };
+  }
+
+  async inspect(open: OpenOptions): Promise<Report> {
+    const store = createMemoryStore(this.#clock);
+    const record = this.#newRecord(open);
+    await store.create(record);
+    const { session, builder } = await this.#session(store, { ...record, head: null, messages: 0, updatedAt: record.createdAt, pinned: false }, open);
+    const generation = await builder.build(session);
+    const report = reportOn(generation, null);
+    await generation.dispose((plugin, error) => this.#log.warn(`${plugin}: ${messageOf(error)}`));
+    return report;
+  }
+
+  /** Built-ins with the trigger `start` bring stores; the first one counts. */
+  async store(open?: OpenOptions): Promise<Store> {
+    if (this.#plugins.stores.length === 0) {
+      const off = open ? mergeLayers(open.layers).value.plugins : undefined;
+      for (const ref of this.#at.builtins)
+        if (ref.manifest.activation.includes('start') && (ref.manifest.locked || off?.[ref.manifest.name] !== false)) await this.#plugins.load(ref);
+    }
+    const store = this.#plugins.stores[0];
+    if (!store) throw new CastError('STORE_UNAVAILABLE', 'no plugin brings a store for sessions', { fix: 'Switch sessions-sqlite on, or use --no-session.' });
+    return store;
+  }
+
+  async shutdown(reason: string): Promise<void> {
+    for (const session of this.#sessions) await session.close(reason).catch((error: unknown) => this.#log.warn(messageOf(error)));
+    this.#sessions.clear();
+    await this.#plugins.dispose((error) => this.#log.warn(messageOf(error)));
+    await this.#watchdog?.stop();
+  }
+
+  async #session(store: Store, record: SessionRecord, open: OpenOptions): Promise<{ session: Session; builder: Builder }> {
+    const credentials = createCredentials(this.#at.home, open.environment);
+    const builder = new Builder({ builtins: this.#at.builtins, plugins: this.#plugins, open, credentials });
+    const watchdog = this.#at.watchdog && open.plugins.length > 0 ? await this.#watch() : undefined;
+    const session = new Session({
+      record,
+      store,
+      interactive: open.interactive,
+      clock: this.#clock,
+      ids: this.#ids,
+      exits: createExits(credentials.values),
+      runTurn,
+      build: (each) => builder.build(each),
+      activate: (each, generation) => builder.activate(each, generation),
+      ...(watchdog ? { entered: (tap) => watchdog.enter(tap.plugin, `${tap.hook}: ${tap.label}`), left: () => watchdog.leave() } : {}),
+    });
+    return { session, builder };
+  }
+
+  async #watch(): Promise<Watchdog> {
+    if (!this.#watchdog) {
+      const { startWatchdog } = await import('./watchdog.ts');
+      this.#watchdog = startWatchdog(this.#at.home);
+    }
+    return this.#watchdog;
+  }
+
+  async #record(store: Store, open: OpenOptions): Promise<{ record: SessionRecord; resumed: boolean }> {
+    if (!open.session) {
+      const record = this.#newRecord(open);
+      await store.create(record);
+      return { record: { ...record, head: null, messages: 0, updatedAt: record.createdAt, pinned: false }, resumed: false };
+    }
+    const record = 'id' in open.session ? await store.get(open.session.id) : (await store.list({ root: open.root, kind: 'conversation', limit: 1 }))[0];
+    if (record) return { record, resumed: true };
+    if ('id' in open.session) throw new CastError('SESSION_UNKNOWN', `there is no session ${open.session.id}`, { fix: 'List them with `cast sessions list`.' });
+    throw new CastError('SESSION_UNKNOWN', `there is no session to continue in ${open.root}`, { fix: 'Start one by leaving -c out, or name one with -s.' });
+  }
+
+  #newRecord(open: OpenOptions): Omit<SessionRecord, 'head' | 'messages' | 'updatedAt' | 'pinned'> {
+    const { value } = mergeLayers(open.layers);
+    const provider = value.provider === undefined ? '' : (value.providers?.[value.provider]?.baseUrl ?? value.provider);
+    return {
+      id: this.#ids.next('session'),
+      cwd: open.cwd,
+      root: open.root,
+      title: '',
+      model: value.model ?? '',
+      provider,
+      parent: null,
+      kind: 'conversation',
+      createdAt: this.#clock.now(),
+    };
+  }
+
+  #waitingCommands(session: Session): readonly { readonly name: string; readonly summary: string }[] {
+    return this.#at.builtins.flatMap(({ manifest }) => (session.generation.plugins.get(manifest.name)?.state === 'waiting' ? (manifest.commands ?? []) : []));
+  }
+}

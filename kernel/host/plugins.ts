@@ -1,0 +1,156 @@
+/** Plugins of the process: their code loaded once, set up once, their options read once a generation. */
+import type { ConfigView } from '../contracts/config.ts';
+import type { PluginRef } from '../contracts/kernel.ts';
+import type { Store } from '../contracts/store.ts';
+import { CastError, isCastError, messageOf } from '../errors.ts';
+import { runAs } from '../hooks/running.ts';
+import { isPlugin, type Capability, type Clock, type Dispose, type Host, type Ids, type Log, type Plugin, type PluginSpec } from '../plugin.ts';
+import { defaultsOf, pathOf, validate, type Schema } from '../schema.ts';
+import { describeOrigin, optionsOf } from './config.ts';
+import { createCredentials } from './credentials.ts';
+import { createPowers } from './powers.ts';
+
+export interface LoadedPlugin {
+  readonly ref: PluginRef;
+  readonly spec: PluginSpec<Schema, Capability>;
+  readonly host: Host<Capability>;
+  readonly loadMs: number;
+}
+
+export interface PluginHostOptions {
+  readonly home: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+interface Pooled {
+  readonly value: unknown;
+  readonly dispose: ((value: never) => void | Promise<void>) | undefined;
+}
+
+export class PluginHost {
+  readonly stores: Store[] = [];
+  readonly #loaded = new Map<PluginRef, Promise<LoadedPlugin>>();
+  readonly #disposals: Dispose[] = [];
+  readonly #pool = new Map<string, Pooled>();
+  readonly #at: PluginHostOptions;
+
+  constructor(options: PluginHostOptions) {
+    this.#at = options;
+  }
+
+  /** Same ref, same code: `setup` has run exactly once when this resolves. */
+  load(ref: PluginRef): Promise<LoadedPlugin> {
+    let loading = this.#loaded.get(ref);
+    if (!loading) {
+      loading = this.#load(ref);
+      this.#loaded.set(ref, loading);
+    }
+    return loading;
+  }
+
+  async #load(ref: PluginRef): Promise<LoadedPlugin> {
+    const { name } = ref.manifest;
+    const startedAt = performance.now();
+    const { spec } = pluginIn(await imported(ref), ref);
+    const host = this.#hostFor(ref);
+    try {
+      await runAs({ plugin: name, where: 'setup', label: 'setup' }, () => spec.setup?.(host as never));
+    } catch (error) {
+      throw new CastError('PLUGIN_FAILED', `the set-up of plugin ${name} failed: ${messageOf(error)} (${ref.source})`, {
+        cause: error,
+        plugin: name,
+        fix: `Mend it, or switch it off with --plugin ${name}=off.`,
+      });
+    }
+    return { ref, spec: spec as LoadedPlugin['spec'], host, loadMs: performance.now() - startedAt };
+  }
+
+  #hostFor(ref: PluginRef): Host<Capability> {
+    const { name, capabilities } = ref.manifest;
+    const environment = process.env;
+    return {
+      home: this.#at.home,
+      log: this.#at.log,
+      clock: this.#at.clock,
+      ids: this.#at.ids,
+      powers: createPowers(name, capabilities, { session: null, environment, credentials: createCredentials(this.#at.home, environment) }),
+      stores: { add: (store) => void this.stores.push(store) },
+      pool: (key, make, dispose) => this.#pooled(`${name}/${key}`, make, dispose),
+      onDispose: (run) => void this.#disposals.push(run),
+    };
+  }
+
+  #pooled<T>(key: string, make: () => T, dispose?: (value: T) => void | Promise<void>): T {
+    const there = this.#pool.get(key);
+    if (there) return there.value as T;
+    const value = make();
+    this.#pool.set(key, { value, dispose: dispose as Pooled['dispose'] });
+    return value;
+  }
+
+  async dispose(onFault: (error: unknown) => void): Promise<void> {
+    const pooled = [...this.#pool.values()].map(
+      ({ value, dispose }) =>
+        () =>
+          dispose?.(value as never),
+    );
+    for (const run of [...this.#disposals.splice(0), ...pooled].reverse()) await Promise.resolve().then(run).catch(onFault);
+    this.#pool.clear();
+    for (const store of this.stores) await Promise.resolve(store.close()).catch(onFault);
+  }
+}
+
+const imported = async (ref: PluginRef): Promise<unknown> => {
+  try {
+    return await ref.load();
+  } catch (error) {
+    if (isCastError(error)) throw error;
+    throw new CastError('PLUGIN_INVALID', `plugin ${ref.manifest.name} cannot be loaded: ${messageOf(error)} (${ref.source})`, {
+      cause: error,
+      plugin: ref.manifest.name,
+      fix: `Mend it, or switch it off with --plugin ${ref.manifest.name}=off.`,
+    });
+  }
+};
+
+const pluginIn = (loaded: unknown, ref: PluginRef): Plugin => {
+  if (isPlugin(loaded)) return loaded;
+  const exported = (loaded as { default?: unknown } | undefined)?.default;
+  if (isPlugin(exported)) return exported;
+  const what = exported === undefined ? 'has no default export' : `exports ${exported === null ? 'null' : typeof exported}`;
+  throw new CastError('PLUGIN_INVALID', `plugin ${ref.manifest.name} ${what}, and a plugin is expected (${ref.source})`, {
+    plugin: ref.manifest.name,
+    fix: 'Write `export default definePlugin({ … })`.',
+  });
+};
+
+/** What the configuration says, through the plugin's own schema. Without a word from anybody, no schema library is loaded. */
+export const readOptions = async (plugin: LoadedPlugin, config: ConfigView): Promise<unknown> => {
+  const { name } = plugin.ref.manifest;
+  const given = optionsOf(config, name);
+  const { options: schema } = plugin.spec;
+  if (!schema) {
+    const key = Object.keys(given)[0];
+    if (key !== undefined) throw invalidOption(config, `plugins.${name}.${key}`, `plugin ${name} takes no options`, name);
+    return Object.freeze({});
+  }
+  const defaults = Object.keys(given).length === 0 ? defaultsOf(schema) : undefined;
+  if (defaults !== undefined) return Object.freeze(defaults);
+  const outcome = await validate(schema, given);
+  if (!outcome.issues) return typeof outcome.value === 'object' && outcome.value !== null ? Object.freeze(outcome.value) : outcome.value;
+  const issue = outcome.issues[0];
+  const path = issue === undefined ? '' : pathOf(issue);
+  throw invalidOption(config, path === '' ? `plugins.${name}` : `plugins.${name}.${path}`, issue?.message ?? 'is not right', name);
+};
+
+const invalidOption = (config: ConfigView, key: string, what: string, plugin: string): CastError => {
+  // The nearest key above it that somebody set says where to look.
+  const parts = key.split('.');
+  const origin = parts.map((_, i) => config.origin(parts.slice(0, parts.length - i).join('.'))).find((found) => found !== undefined);
+  return new CastError('CONFIG_INVALID', `${key}: ${what}${origin ? ` (from ${describeOrigin(origin)})` : ''}`, {
+    plugin,
+    fix: `Correct ${key}, or take it out to use the default.`,
+  });
+};

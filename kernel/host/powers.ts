@@ -1,0 +1,95 @@
+/** What a capability gives. Disclosure and accident prevention: what is not declared is not there. */
+import type { Powers, Capability } from '../plugin.ts';
+import type { Usage } from '../data.ts';
+import { CastError } from '../errors.ts';
+import type { SpawnSpec } from '../hooks/subjects.ts';
+import { offTheClock } from '../hooks/running.ts';
+import type { Session } from '../session/session.ts';
+import { addUsage, NO_USAGE } from '../session/tally.ts';
+import { canonicalPath } from './paths.ts';
+import type { Credentials } from './credentials.ts';
+import type { Spawner } from './spawn.ts';
+
+export interface PowerSource {
+  readonly credentials: Credentials;
+  /** Null where there is no session: in `setup`. */
+  readonly session: Session | null;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export const createPowers = (plugin: string, capabilities: readonly Capability[], source: PowerSource): Powers => {
+  const makers: { readonly [K in Capability]: () => Powers[K] } = {
+    fs: () => ({ canonical: (path, cwd) => canonicalPath(path, cwd) }),
+    process: () => processPower(plugin, source),
+    net: () => ({ fetch: lazyFetch(source.environment) }),
+    model: () => ({ ask: (request, signal) => offTheClock(() => askModel(plugin, source.session, request, signal)) }),
+    secrets: () => ({ get: (name) => source.credentials.get(name) }),
+  };
+  const powers = Object.fromEntries(capabilities.map((capability) => [capability, makers[capability]()]));
+  return new Proxy(powers as unknown as Powers, {
+    get: (target, name) => {
+      if (typeof name !== 'string' || name in target) return Reflect.get(target, name) as unknown;
+      if (!(name in makers)) return undefined;
+      throw new CastError('PLUGIN_INVALID', `plugin ${plugin} uses powers.${name} without declaring it`, { plugin, fix: `Add '${name}' to \`capabilities\`.` });
+    },
+  });
+};
+
+/** The modules behind it are loaded by the first child process or request. */
+const processPower = (plugin: string, { credentials, session }: PowerSource): Powers['process'] => {
+  let spawner: Promise<Spawner> | undefined;
+  const prepare = async (spec: SpawnSpec, signal: AbortSignal): Promise<SpawnSpec> =>
+    session ? session.hooks.waterfall('spawn', spec, { session: session.face, signal }) : spec;
+  const get = (): Promise<Spawner> => {
+    spawner ??= import('./spawn.ts').then(({ createSpawner, scrubEnvironment }) =>
+      createSpawner({ environment: scrubEnvironment(credentials.environment), plugin, prepare }),
+    );
+    return spawner;
+  };
+  return {
+    run: (argv, options) => offTheClock(async () => (await get()).run(argv, options)),
+    spawn: (argv, options) => offTheClock(async () => (await get()).spawn(argv, options)),
+  };
+};
+
+const lazyFetch = (environment: PowerSource['environment']): typeof fetch => {
+  let made: Promise<typeof fetch> | undefined;
+  return async (input, init) => {
+    made ??= import('./fetch.ts').then(({ createFetch }) => createFetch(environment));
+    return (await made)(input, init);
+  };
+};
+
+const askModel = async (
+  plugin: string,
+  session: Session | null,
+  request: Parameters<Powers['model']['ask']>[0],
+  signal: AbortSignal,
+): ReturnType<Powers['model']['ask']> => {
+  if (!session)
+    throw new CastError('PLUGIN_INVALID', `plugin ${plugin} asks a model outside of a session`, { plugin, fix: 'Ask from a tap, a tool or a command.' });
+  const model = request.model ?? session.model;
+  let text = '';
+  let usage: Usage | undefined;
+  const deltas = session.provider().stream(
+    {
+      purpose: request.purpose,
+      session: session.id,
+      model,
+      system: request.system ?? '',
+      messages: [{ role: 'user', origin: plugin, blocks: [{ type: 'text', text: request.prompt }] }],
+      tools: [],
+      ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+    },
+    signal,
+  );
+  for await (const delta of deltas) {
+    if (delta.type === 'text') text += delta.text;
+    if (delta.type === 'usage') usage = { ...addUsage(NO_USAGE, delta), totalTokens: delta.totalTokens ?? delta.promptTokens + delta.completionTokens };
+  }
+  if (usage) {
+    session.tally.usage = addUsage(session.tally.usage, usage);
+    session.emit('usage', { usage, model });
+  }
+  return { text, ...(usage ? { usage } : {}) };
+};

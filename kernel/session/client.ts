@@ -1,0 +1,147 @@
+/** The client contract over a session in this process. */
+import type { Client, CommandOutcome, PageItem, Snapshot, SubmitOutcome } from '../contracts/client.ts';
+import type { Report } from '../contracts/report.ts';
+import type { Entry, Input } from '../data.ts';
+import { CastError, isCastError, messageOf } from '../errors.ts';
+import { runAs } from '../hooks/running.ts';
+import type { CommandContext } from '../plugin.ts';
+import { Aborted, type Session } from './session.ts';
+import { isPrompt } from './view.ts';
+
+export interface ClientOptions {
+  readonly report: () => Report;
+  /** Loads the plugin that waits for this command. */
+  readonly wake: (command: string) => Promise<void>;
+  /** Commands of plugins that wait for their first use. */
+  readonly waiting: () => readonly { readonly name: string; readonly summary: string }[];
+}
+
+const PAGE = 60;
+
+export const createClient = (session: Session, options: ClientOptions): Client => {
+  const inputOf = (text: string, clientId: string, more: Partial<Input> = {}): Input => ({ text, source: 'local', origin: 'user', clientId, ...more });
+  const submit = (input: Input): SubmitOutcome => {
+    if (input.text.trim() === '' && !input.images?.length) throw new CastError('INPUT_EMPTY', 'there is no prompt', { fix: 'Say what is to be done.' });
+    if (session.status === 'closed') throw new CastError('SESSION_CLOSED', 'this session has been closed');
+    if (session.isRepeated(input.clientId)) return { state: 'repeated' };
+    if (session.isRunning) return { state: 'queued', id: session.queue.add(input) };
+    session.drive(input);
+    return { state: 'started', turn: session.turn + 1 };
+  };
+  return {
+    snapshot: async () => snapshotOf(session, options.waiting()),
+    events: (since, signal) => session.events.read(since, signal),
+    page: async (before, limit = PAGE) => {
+      const rows = await session.store.read(session.id, { limit, kinds: ['message', 'compaction'], ...(before === undefined ? {} : { before }) });
+      const inView = new Set(session.view().map((message) => message.entry));
+      const oldest = rows.at(-1);
+      return { items: rows.toReversed().flatMap((entry) => itemsOf(entry, inView)), before: rows.length < limit || !oldest ? null : oldest.seq };
+    },
+    submit: async ({ text, clientId, source, images }) => submit(inputOf(text, clientId, { ...(source ? { source } : {}), ...(images ? { images } : {}) })),
+    steer: async (text, clientId) => {
+      if (!session.isRunning) return submit(inputOf(text, clientId));
+      if (session.isRepeated(clientId)) return { state: 'repeated' };
+      session.queue.steer(inputOf(text, clientId));
+      return { state: 'started', turn: session.turn };
+    },
+    queue: async (text, clientId) => submit(inputOf(text, clientId)),
+    editQueued: async (id, text) => session.queue.edit(id, text),
+    removeQueued: async (id) => session.queue.remove(id),
+    abort: async (reason) => session.abort(new Aborted(reason ?? 'aborted by the user')),
+    answer: async (question, choice) => session.broker.answer(question, choice),
+    command: (name, args) => command(session, options, name, args),
+    rewind: ({ turn }) => rewind(session, turn),
+    report: async () => options.report(),
+  };
+};
+
+const snapshotOf = (session: Session, waiting: readonly { readonly name: string; readonly summary: string }[]): Snapshot => {
+  const { generation } = session;
+  const own = generation.commands.all().map(({ item }) => ({
+    name: item.name,
+    summary: item.summary,
+    whileRunning: item.whileRunning ?? false,
+    ...(item.args === undefined ? {} : { args: item.args }),
+  }));
+  return {
+    session: session.id,
+    cwd: session.cwd,
+    root: session.root,
+    title: session.title,
+    model: session.model,
+    status: session.status,
+    turn: session.turn,
+    seq: session.events.seq,
+    usage: session.tally.usage,
+    queue: session.queue.items,
+    questions: session.broker.questions,
+    tools: generation.tools.all().map(({ item }) => item.name),
+    commands: [...own, ...waiting.map((each) => ({ ...each, whileRunning: false }))],
+    panels: generation.panels.all().flatMap(({ item }) => {
+      const sketch = item.draw();
+      return sketch ? [{ name: item.name, place: item.place, sketch }] : [];
+    }),
+  };
+};
+
+const itemsOf = (entry: Entry, inView: ReadonlySet<string>): readonly PageItem[] => {
+  const place = { entry: entry.id, seq: entry.seq, at: entry.at };
+  if (entry.kind === 'compaction') return [{ kind: 'compaction', ...place, summary: entry.data.summary }];
+  if (entry.kind !== 'message') return [];
+  const inContext = inView.has(entry.id);
+  if (entry.data.role !== 'tool') return [{ kind: 'message', ...place, message: entry.data, inContext }];
+  return entry.data.blocks.flatMap((block): PageItem[] =>
+    block.type === 'result'
+      ? [
+          {
+            kind: 'result',
+            ...place,
+            call: block.id,
+            tool: block.tool,
+            status: block.status,
+            content: block.content,
+            inContext,
+            ...(block.error ? { error: block.error } : {}),
+          },
+        ]
+      : [],
+  );
+};
+
+const command = async (session: Session, options: ClientOptions, name: string, args: string): Promise<CommandOutcome> => {
+  try {
+    if (!session.generation.commands.get(name)) await options.wake(name);
+    const owned = session.generation.commands.all().find(({ item }) => item.name === name);
+    if (!owned) return { ok: false, code: 'CLI_USAGE', message: `there is no command /${name}` };
+    if (session.isRunning && !owned.item.whileRunning)
+      return { ok: false, code: 'SESSION_BUSY', message: `/${name} has to wait until the running turn is over` };
+    const controller = new AbortController();
+    const result = await runAs({ plugin: owned.from, where: 'command', label: name }, () => owned.item.run(args, contextOf(session, controller.signal)));
+    return { ok: true, ...(result === undefined ? {} : { result }) };
+  } catch (error) {
+    return { ok: false, code: isCastError(error) ? error.code : 'INTERNAL', message: messageOf(error) };
+  }
+};
+
+const contextOf = (session: Session, signal: AbortSignal): CommandContext => ({
+  session: session.face,
+  turn: session.turn,
+  signal,
+  ask: async ({ text, choices }) => {
+    const answer = await session.broker.ask({ kind: 'command', text, choices }, { session: session.face, turn: session.turn, signal });
+    return answer.by === 'nobody' ? undefined : answer.choice;
+  },
+  rewind: ({ turn }) => rewind(session, turn),
+  submit: (text) => session.drive({ text, source: 'plugin', origin: 'user' }),
+  renew: () => session.renew(),
+});
+
+/** To before the prompt of a turn: its entries stay stored and are found, and leave the view. */
+const rewind = async (session: Session, turn: number): Promise<void> => {
+  if (session.isRunning) throw new CastError('SESSION_BUSY', 'a running turn cannot be rewound', { fix: 'Abort it first.' });
+  const { entries } = session.history;
+  const at = entries.findIndex((entry) => entry.kind === 'turn' && entry.data.phase === 'start' && entry.data.turn === turn);
+  if (at < 0 || !entries.slice(at).some(isPrompt))
+    throw new CastError('HISTORY_BAD_MOVE', `there is no turn ${turn} on this branch`, { fix: 'Name a turn that is shown.' });
+  await session.history.moveHead(entries[at - 1]?.id ?? null);
+};

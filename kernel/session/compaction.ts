@@ -1,0 +1,106 @@
+/** Shortening the view: taps say what stays, the kernel sees to it that the cut is lawful. */
+import type { Entry, Message } from '../data.ts';
+import { CastError } from '../errors.ts';
+import type { Compaction, TurnContext } from '../hooks/subjects.ts';
+import { offTheClock } from '../hooks/running.ts';
+import type { Session } from './session.ts';
+import { estimateTokens, isPrompt, textOf, viewOf } from './view.ts';
+
+/** Part of the window that is left after a compaction. */
+const TARGET = 0.4;
+
+/** False when every tap declined. Throws HISTORY_BAD_CUT when the plan of a tap is not lawful; the history is untouched then. */
+export const compact = async (session: Session, reason: Compaction['reason'], signal: AbortSignal, instructions?: string): Promise<boolean> => {
+  const job = jobOf(session, reason, instructions);
+  const turn: TurnContext = { session: session.face, turn: session.turn, signal };
+  const plan = await offTheClock(() => session.hooks.bail('compact', job, turn));
+  if (!plan || 'cancel' in plan) return false;
+  if (!job.cuts.includes(plan.keepFrom)) {
+    const known = session.history.entries.some((entry) => entry.id === plan.keepFrom);
+    throw new CastError(
+      'HISTORY_BAD_CUT',
+      known ? `a cut at ${plan.keepFrom} would part a call from its result or split an earlier turn` : `there is no entry ${plan.keepFrom} to cut at`,
+      { hook: 'compact', fix: 'Take one of `job.cuts`.' },
+    );
+  }
+  const prompt = runningPrompt(session.history.entries);
+  const isBehindPrompt = prompt !== undefined && indexOf(session, plan.keepFrom) > indexOf(session, prompt.id);
+  const data = {
+    summary: plan.summary,
+    keepFrom: plan.keepFrom,
+    reason,
+    tokensBefore: job.tokens,
+    tokensAfter: 0,
+    ...(isBehindPrompt ? { prompt: prompt.id } : {}),
+  };
+  const draft: Entry = { kind: 'compaction', data, id: '', parent: null, seq: 0, at: 0 };
+  const tokensAfter = total(viewOf([...session.history.entries, draft]));
+  const before = session.view().length;
+  await session.append([{ kind: 'compaction', data: { ...data, tokensAfter } }]);
+  session.emit('compacted', { messages: before - session.view().length + 1, tokensBefore: job.tokens, tokensAfter });
+  return true;
+};
+
+const indexOf = (session: Session, id: string): number => session.history.entries.findIndex((entry) => entry.id === id);
+const total = (messages: readonly { readonly tokens: number }[]): number => messages.reduce((sum, message) => sum + message.tokens, 0);
+const runningPrompt = (entries: readonly Entry[]): Entry | undefined => entries.findLast(isPrompt);
+
+const jobOf = (session: Session, reason: Compaction['reason'], instructions: string | undefined): Compaction => {
+  const { entries } = session.history;
+  const at = entries.findLastIndex((entry) => entry.kind === 'compaction');
+  const earlier = entries[at];
+  const previous = earlier?.kind === 'compaction' ? earlier : undefined;
+  const from = previous ? entries.findIndex((entry) => entry.id === previous.data.keepFrom) : 0;
+  const inView = entries.slice(from).filter((entry) => entry.kind === 'message');
+  return {
+    reason,
+    ...(instructions === undefined ? {} : { instructions }),
+    messages: inView.map((entry) => ({
+      id: entry.id,
+      by: byOf(entry),
+      tokens: estimateTokens(entry.data),
+      text: described(entry.data),
+      paths: pathsIn(entry.data),
+    })),
+    cuts: cutsOf(inView),
+    tokens: total(session.view()),
+    target: Math.floor(session.limits.contextWindow * TARGET),
+    ...(previous ? { previous: previous.data.summary } : {}),
+  };
+};
+
+/** Before a prompt, or before a reply of the running turn: never between a call and its result. */
+const cutsOf = (messages: readonly Entry[]): readonly string[] => {
+  const prompt = messages.findLastIndex(isPrompt);
+  return messages.flatMap((entry, index) => {
+    if (index === 0) return [];
+    const isStep = index > prompt && prompt >= 0 && entry.kind === 'message' && entry.data.role === 'assistant';
+    return isPrompt(entry) || isStep ? [entry.id] : [];
+  });
+};
+
+const byOf = (entry: Extract<Entry, { kind: 'message' }>): 'person' | 'model' | 'tool' | 'kernel' => {
+  if (entry.data.role === 'assistant') return 'model';
+  if (entry.data.role === 'tool') return 'tool';
+  return isPrompt(entry) ? 'person' : 'kernel';
+};
+const described = (message: Message): string =>
+  message.blocks
+    .map((block) => {
+      if (block.type === 'call') return `${block.tool}(${block.arguments})`;
+      return block.type === 'result' ? block.content : block.type === 'image' ? '[image]' : '';
+    })
+    .concat(textOf(message))
+    .filter((text) => text !== '')
+    .join('\n');
+
+const pathsIn = (message: Message): readonly string[] =>
+  message.blocks.flatMap((block) => {
+    if (block.type !== 'call') return [];
+    try {
+      const input = JSON.parse(block.arguments) as { path?: unknown; filePath?: unknown };
+      return [input.path, input.filePath].filter((path) => typeof path === 'string');
+    } catch {
+      return [];
+    }
+  });

@@ -1,0 +1,23 @@
+import type { SessionFace } from '../hooks/subjects.ts';
+import { compact } from './compaction.ts';
+import type { Session } from './session.ts';
+
+/** What taps see of a session: enough to read it and to ask for the few changes that taps may ask for. */
+export const createFace = (session: Session): SessionFace => ({
+  id: session.id,
+  root: session.root,
+  interactive: session.interactive,
+  ...(session.parent === undefined ? {} : { parent: session.parent }),
+  get cwd() {
+    return session.cwd;
+  },
+  get model() {
+    return session.model;
+  },
+  view: () => session.view(),
+  tail: (count) => session.history.entries.slice(-count),
+  read: async (query) => session.store.read(session.id, query),
+  compact: (reason, signal, instructions) => compact(session, reason, signal, instructions),
+  moveTo: (cwd) => session.moveTo(cwd),
+  ask: (question, signal) => session.broker.ask(question, { session: session.face, turn: session.turn, signal }),
+});

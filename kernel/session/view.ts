@@ -1,0 +1,108 @@
+/** Entries as messages for the model: calls paired with results, what was turned back left out, what was compacted replaced. */
+import type { Block, CallBlock, Entry, Message } from '../data.ts';
+import type { ViewMessage } from '../hooks/subjects.ts';
+
+type MessageEntry = Extract<Entry, { kind: 'message' }>;
+
+/** A rough count that is never far below: about four characters a token, more for scripts without spaces. */
+export const estimateTokens = (message: Message): number => {
+  let units = 0;
+  for (const block of message.blocks) units += block.type === 'image' ? 4800 : lengthOf(block);
+  return Math.ceil(units / 4) + 4;
+};
+const lengthOf = (block: Block): number => {
+  if (block.type === 'text' || block.type === 'reasoning') return weigh(block.text);
+  if (block.type === 'call') return block.arguments.length + block.tool.length;
+  if (block.type === 'result') return weigh(block.content);
+  return 0;
+};
+// Scripts written without spaces take about one token a character.
+const weigh = (text: string): number => text.length + 3 * (text.match(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g)?.length ?? 0);
+
+export const reminder = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
+export const callsOf = (message: Message): readonly CallBlock[] => message.blocks.filter((block) => block.type === 'call');
+export const textOf = (message: Message): string => message.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
+/** Whether a person (or whoever stands for one) wrote it, as opposed to a reminder of the kernel or a plugin. */
+export const isPrompt = (entry: Entry): entry is MessageEntry =>
+  entry.kind === 'message' && entry.data.role === 'user' && !textOf(entry.data).startsWith('<system-reminder>');
+
+export const viewOf = (entries: readonly Entry[]): readonly ViewMessage[] => {
+  const at = entries.findLastIndex((entry) => entry.kind === 'compaction');
+  const compaction = at < 0 ? undefined : entries[at];
+  const kept = compaction?.kind === 'compaction' ? entries.slice(entries.findIndex((entry) => entry.id === compaction.data.keepFrom)) : entries;
+  const view = render(kept);
+  if (compaction?.kind !== 'compaction') return view;
+  const summary = plain(compaction.id, reminder(`Summary of the conversation so far:\n\n${compaction.data.summary}`));
+  const prompt = compaction.data.prompt === undefined ? undefined : entries.find((entry) => entry.id === compaction.data.prompt);
+  return [summary, ...(prompt?.kind === 'message' ? [shown(prompt)] : []), ...view];
+};
+
+const render = (entries: readonly Entry[]): readonly ViewMessage[] => {
+  const masks = new Map(entries.flatMap((entry) => (entry.kind === 'mask' ? [[entry.data.entry, entry.data.note] as const] : [])));
+  const started = new Set<string>();
+  const lastReply = entries.findLastIndex((entry) => entry.kind === 'message' && entry.data.role === 'assistant');
+  const view: ViewMessage[] = [];
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i];
+    if (entry?.kind === 'started') started.add(entry.data.call);
+    if (entry?.kind === 'rejected' && i > lastReply) view.push(...turnedBack(entry));
+    if (entry?.kind !== 'message' || entry.data.role === 'tool') continue;
+    view.push(shown(entry, masks));
+    if (entry.data.role === 'assistant') view.push(...resultsOf(entry, entries, i + 1, masks));
+  }
+  return view;
+};
+
+/** One result for each call of a reply, in the order of the calls, whatever finished first and whatever was lost. */
+const resultsOf = (reply: MessageEntry, entries: readonly Entry[], from: number, masks: ReadonlyMap<string, string>): readonly ViewMessage[] => {
+  const calls = callsOf(reply.data);
+  if (calls.length === 0) return [];
+  const results = new Map<string, MessageEntry>();
+  const begun = new Set<string>();
+  for (let i = from; i < entries.length; i++) {
+    const entry = entries[i];
+    if (entry?.kind === 'message' && entry.data.role === 'assistant') break;
+    if (entry?.kind === 'started') begun.add(entry.data.call);
+    if (entry?.kind === 'message' && entry.data.role === 'tool')
+      for (const block of entry.data.blocks) if (block.type === 'result') results.set(block.id, entry);
+  }
+  return calls.map((call) => {
+    const result = results.get(call.id);
+    return result ? shown(result, masks) : lost(reply, call, begun.has(call.id));
+  });
+};
+
+const lost = (reply: MessageEntry, call: CallBlock, begun: boolean): ViewMessage => {
+  const content = begun
+    ? 'This call was started and its outcome is unknown: cast stopped while it ran. Check what it did before you repeat it.'
+    : 'This call was not started: cast stopped before it.';
+  return result(`${reply.id}#${call.id}`, call, content, 'aborted');
+};
+const turnedBack = (entry: Extract<Entry, { kind: 'rejected' }>): readonly ViewMessage[] => {
+  const { message, reasons } = entry.data;
+  const unrun = callsOf(message).map((call) => result(`${entry.id}#${call.id}`, call, 'Not run: the reply that asked for it was turned back.', 'denied'));
+  const note = plain(`${entry.id}#note`, reminder(`Your reply was not delivered:\n${reasons.map((reason) => `- ${reason}`).join('\n')}`));
+  return [withTokens(entry.id, message), ...unrun, note];
+};
+const result = (id: string, call: CallBlock, content: string, status: 'aborted' | 'denied'): ViewMessage =>
+  withTokens(id, { role: 'tool', origin: 'kernel', blocks: [{ type: 'result', id: call.id, tool: call.tool, content, status }] });
+const plain = (id: string, text: string): ViewMessage => withTokens(id, { role: 'user', origin: 'kernel', blocks: [{ type: 'text', text }] });
+
+const shown = (entry: MessageEntry, masks?: ReadonlyMap<string, string>): ViewMessage => {
+  const note = masks?.get(entry.id);
+  return withTokens(entry.id, note === undefined ? entry.data : masked(entry.data, note));
+};
+const masked = (message: Message, note: string): Message => ({
+  ...message,
+  blocks: message.blocks.flatMap((block): Block[] => (block.type === 'result' ? [{ ...block, content: note }] : block.type === 'call' ? [block] : [])),
+});
+
+const estimates = new WeakMap<Message, number>();
+const withTokens = (entry: string, message: Message): ViewMessage => {
+  let tokens = estimates.get(message);
+  if (tokens === undefined) {
+    tokens = estimateTokens(message);
+    estimates.set(message, tokens);
+  }
+  return { ...message, entry, tokens };
+};

@@ -1,0 +1,76 @@
+/** What a model writes as arguments, made into an input, and never into something that it did not write. */
+import type { Block, ToolFailure } from '../data.ts';
+import { describeIssue, validate, type Schema } from '../schema.ts';
+import type { Tool } from '../plugin.ts';
+
+export type Parsed = { readonly input: Readonly<Record<string, unknown>> } | { readonly problem: string; readonly error: ToolFailure };
+
+const invalid = (problem: string, suggestedFix: string): Parsed => ({
+  problem: `${problem} ${suggestedFix}`,
+  error: { code: 'INVALID_ARGUMENT', retryable: false, suggestedFix },
+});
+
+/** Nothing, empty and null mean no arguments; an object in a string is unwrapped; anything else is refused. */
+export const parseArguments = (raw: string): Parsed => {
+  if (raw.trim() === '') return { input: {} };
+  let value: unknown;
+  try {
+    value = JSON.parse(raw);
+    if (typeof value === 'string') value = JSON.parse(value);
+  } catch (error) {
+    return invalid(
+      `The arguments are not valid JSON (${error instanceof Error ? error.message : 'unreadable'}); the call was not run.`,
+      'Send the call again with its arguments as one JSON object.',
+    );
+  }
+  if (value === null) return { input: {} };
+  if (typeof value !== 'object' || Array.isArray(value))
+    return invalid('The arguments are not a JSON object; the call was not run.', 'Send the call again with its arguments as one JSON object.');
+  return { input: value as Record<string, unknown> };
+};
+
+/** Against the tool's schema. Numbers and booleans that came as texts are read as what they say. */
+export const checkArguments = async (tool: Tool, input: Readonly<Record<string, unknown>>): Promise<Parsed> => {
+  const first = await validate(tool.schema as Schema<unknown, Record<string, unknown>>, input);
+  if (!first.issues) return { input: first.value };
+  const mended = mendTypes(tool, input);
+  const second = mended === undefined ? first : await validate(tool.schema as Schema<unknown, Record<string, unknown>>, mended);
+  if (!second.issues) return { input: second.value };
+  const issues = first.issues.map(describeIssue).join('; ');
+  return invalid(`The arguments of ${tool.name} are not right: ${issues}.`, `Call ${tool.name} again with ${expected(tool)}.`);
+};
+
+const propertiesOf = (tool: Tool): Readonly<Record<string, { readonly type?: unknown }>> =>
+  (tool.card.input['properties'] ?? {}) as Record<string, { type?: unknown }>;
+
+const mendTypes = (tool: Tool, input: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined => {
+  const mended: Record<string, unknown> = { ...input };
+  let isMended = false;
+  for (const [key, { type }] of Object.entries(propertiesOf(tool))) {
+    const value = mended[key];
+    if (value === null) delete mended[key];
+    else if (typeof value === 'string' && (type === 'number' || type === 'integer') && value.trim() !== '' && Number.isFinite(Number(value)))
+      mended[key] = Number(value);
+    else if (type === 'boolean' && (value === 'true' || value === 'false')) mended[key] = value === 'true';
+    else continue;
+    isMended = true;
+  }
+  return isMended ? mended : undefined;
+};
+const expected = (tool: Tool): string => {
+  const required = (tool.card.input['required'] ?? []) as readonly string[];
+  const names = Object.keys(propertiesOf(tool)).map((name) => (required.includes(name) ? `\`${name}\`` : `\`${name}\` (optional)`));
+  return names.length === 0 ? 'no arguments' : names.join(', ');
+};
+
+/** Providers leave ids out or repeat them; within a reply each call needs one of its own. */
+export const uniqueIds = (blocks: readonly Block[]): readonly Block[] => {
+  const used = new Set<string>();
+  return blocks.map((block, index) => {
+    if (block.type !== 'call') return block;
+    let id = block.id === '' ? `call_${index}` : block.id;
+    for (let n = 2; used.has(id); n++) id = `${block.id === '' ? `call_${index}` : block.id}_${n}`;
+    used.add(id);
+    return { ...block, id };
+  });
+};

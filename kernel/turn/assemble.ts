@@ -1,0 +1,44 @@
+/** What is sent to the model: a prefix that holds still, then the conversation. */
+import type { ModelRequest, ToolCard } from '../data.ts';
+import type { PromptSection, Slot, StepContext } from '../hooks/subjects.ts';
+import type { Session } from '../session/session.ts';
+import { ToolOffer } from './offer.ts';
+
+const SLOTS: readonly Slot[] = ['identity', 'mode', 'conduct', 'project', 'tools', 'environment'];
+
+export interface Assembled {
+  readonly request: ModelRequest;
+  readonly offer: ToolOffer;
+}
+
+export const assemble = async (session: Session, at: StepContext): Promise<Assembled> => {
+  const offer = new ToolOffer(session.generation.tools.all());
+  session.hooks.sync('offer', offer, at);
+  session.generation.prefix ??= await buildPrefix(session, at, offer);
+  const messages = await session.hooks.waterfall('context', session.view(), at);
+  const draft: ModelRequest = {
+    purpose: 'main',
+    session: session.id,
+    model: session.model,
+    ...session.generation.prefix,
+    messages,
+    maxOutputTokens: session.limits.maxOutputTokens,
+    ...(session.generation.config.value.reasoning === undefined ? {} : { reasoning: session.generation.config.value.reasoning }),
+  };
+  return { request: await session.hooks.waterfall('request', draft, at), offer };
+};
+
+/** Once a generation: the same sections and tools give the same bytes, in this process and after a resume. */
+const buildPrefix = async (session: Session, at: StepContext, offer: ToolOffer): Promise<{ system: string; tools: readonly ToolCard[] }> => {
+  const sections = session.generation.sections
+    .all()
+    .flatMap(({ item, from }): PromptSection[] => {
+      const text = item.text()?.trim();
+      return text === undefined || text === '' ? [] : [{ name: item.name, slot: item.slot, text, from }];
+    })
+    .sort((a, b) => SLOTS.indexOf(a.slot) - SLOTS.indexOf(b.slot) || compare(a.name, b.name));
+  const chosen = await session.hooks.waterfall('prompt', sections, at);
+  const tools = offer.tools.map((tool) => tool.card).sort((a, b) => compare(a.name, b.name));
+  return { system: chosen.map((section) => section.text).join('\n\n'), tools };
+};
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,131 @@
+/** Asks the model until there is a reply that every reviewer accepts, and stores it. */
+import type { Message, NewEntry, Usage } from '../data.ts';
+import { CastError, isProviderError, messageOf, type ErrorCode, type ProviderFailure } from '../errors.ts';
+import type { Failure, StepContext } from '../hooks/subjects.ts';
+import { LIMITS } from '../limits.ts';
+import type { Session } from '../session/session.ts';
+import { addUsage, NO_USAGE } from '../session/tally.ts';
+import { estimateTokens, reminder } from '../session/view.ts';
+import { assemble } from './assemble.ts';
+import { listen, type Heard } from './listen.ts';
+import type { ToolOffer } from './offer.ts';
+import { Review } from './review.ts';
+
+export interface Reply {
+  readonly message: Message;
+  /** The tools that it may call. */
+  readonly offer: ToolOffer;
+}
+
+export const converse = async (session: Session, at: StepContext): Promise<Reply> => {
+  const startedAt = session.clock.now();
+  const failures = new Map<ProviderFailure, number>();
+  let turnedBack = 0;
+  for (let attempt = 1; attempt <= LIMITS.attempts; attempt++) {
+    const now = { ...at, attempt };
+    const { request, offer } = await assemble(session, now);
+    const heard = await listen(session, now, request);
+    bookUsage(session, request.model, heard, now);
+    if ('error' in heard) {
+      failures.set(heard.kind, (failures.get(heard.kind) ?? 0) + 1);
+      const seenInStep = [...failures.values()].reduce((sum, count) => sum + count, 0);
+      await recover(session, now, heard, { seen: failures.get(heard.kind) ?? 1, seenInStep, elapsedMs: session.clock.now() - startedAt });
+      continue;
+    }
+    const review = new Review(heard.message, heard.text, turnedBack++);
+    await session.hooks.series('reply', review, now);
+    if (review.reasons.length === 0) return { message: await accept(session, review), offer };
+    await turnBack(session, review, heard);
+  }
+  throw new CastError('REPLY_REJECTED', `no usable reply after ${LIMITS.attempts} attempts`);
+};
+
+const accept = async (session: Session, review: Review): Promise<Message> => {
+  const message: Message =
+    review.visible === review.raw ? review.message : { ...review.message, raw: review.raw, blocks: withText(review.message, review.visible) };
+  await session.append([{ kind: 'message', data: message }, ...review.along]);
+  session.emit('reply.accepted', { message, visible: review.visible });
+  return message;
+};
+const withText = (message: Message, text: string): Message['blocks'] => [{ type: 'text', text }, ...message.blocks.filter((block) => block.type !== 'text')];
+
+const turnBack = async (session: Session, review: Review, heard: Heard): Promise<void> => {
+  if (heard.shown > 0) session.emit('text.retracted', { chars: heard.shown });
+  await session.append([{ kind: 'rejected', data: { message: review.message, reasons: review.reasons.map((reason) => reason.text) } }]);
+  if (review.reasons.some((reason) => reason.isFinal))
+    throw new CastError('REPLY_REJECTED', review.reasons.map((reason) => `${reason.text} (${reason.plugin})`).join('; '));
+};
+
+/** Lets the taps of `failure` repair what can be repaired; returns when the request is to be made again, throws when not. */
+const recover = async (
+  session: Session,
+  at: StepContext,
+  heard: Extract<Heard, { error: unknown }>,
+  seen: Pick<Failure, 'seen' | 'seenInStep' | 'elapsedMs'>,
+): Promise<void> => {
+  if (at.signal.aborted) {
+    await keepPartial(session, heard);
+    throw at.signal.reason;
+  }
+  const failure: Failure = { kind: heard.kind, error: heard.error, partial: heard.text, began: heard.began, ...seen };
+  const recovery = await session.hooks.bail('failure', failure, at);
+  if (!recovery || 'stop' in recovery) {
+    await keepPartial(session, heard);
+    throw failed(heard, recovery?.stop);
+  }
+  const { reason, afterMs = 0, remind } = recovery.retry;
+  if (heard.shown > 0) session.emit('text.retracted', { chars: heard.shown });
+  session.emit('retry', { attempt: seen.seenInStep, delayMs: afterMs, reason });
+  if (remind !== undefined)
+    await session.append([{ kind: 'message', data: { role: 'user', origin: 'kernel', blocks: [{ type: 'text', text: reminder(remind) }] } }]);
+  if (afterMs > 0) await session.clock.sleep(afterMs, at.signal);
+};
+
+/** What was shown is kept, marked as incomplete; calls that were still on their way are dropped. */
+const keepPartial = async (session: Session, heard: Heard): Promise<void> => {
+  if (heard.text === '') return;
+  const entry: NewEntry = { kind: 'message', data: { role: 'assistant', origin: 'model', blocks: [{ type: 'text', text: heard.text }], incomplete: true } };
+  await session.append([entry]);
+  session.emit('reply.partial', { visible: heard.visible });
+};
+
+const CODES: Readonly<Record<ProviderFailure, ErrorCode>> = {
+  overflow: 'MODEL_OVERFLOW',
+  rate: 'MODEL_RATE',
+  overload: 'MODEL_OVERLOADED',
+  network: 'MODEL_UNREACHABLE',
+  stall: 'MODEL_UNREACHABLE',
+  auth: 'MODEL_AUTH',
+  quota: 'MODEL_QUOTA',
+  refused: 'REFUSED',
+  not_found: 'MODEL_NOT_FOUND',
+  bad_request: 'MODEL_BAD_REQUEST',
+  cut: 'CUT_OFF',
+  empty: 'EMPTY_REPLY',
+  other: 'MODEL_FAILED',
+};
+const failed = (heard: Extract<Heard, { error: unknown }>, stop: string | undefined): CastError => {
+  const isBroken = heard.began && (heard.kind === 'network' || heard.kind === 'stall');
+  const fix = isProviderError(heard.error) ? heard.error.fix : undefined;
+  return new CastError(isBroken ? 'DISCONNECTED' : CODES[heard.kind], stop ?? messageOf(heard.error), {
+    cause: heard.error,
+    ...(fix === undefined ? {} : { fix }),
+  });
+};
+
+/** One event a request. Without numbers from the provider they are estimated, and marked as such. */
+const bookUsage = (session: Session, model: string, heard: Heard, at: StepContext): void => {
+  if (heard.usage) {
+    const { promptTokens, completionTokens, totalTokens } = heard.usage;
+    book(session, model, { ...addUsage(NO_USAGE, heard.usage), totalTokens: totalTokens ?? promptTokens + completionTokens });
+    return;
+  }
+  if ('error' in heard || at.signal.aborted) return;
+  const promptTokens = session.view().reduce((sum, message) => sum + message.tokens, 0);
+  const completionTokens = estimateTokens(heard.message);
+  book(session, model, { ...NO_USAGE, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }, true);
+};
+const book = (session: Session, model: string, usage: Usage, isEstimated = false): void => {
+  session.tally.usage = addUsage(session.tally.usage, usage);
+  session.emit('usage', { usage, model, ...(isEstimated ? { estimated: true } : {}) });
+};

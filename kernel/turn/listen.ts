@@ -1,0 +1,107 @@
+/** One attempt: the provider's deltas become a message, and what may be shown is shown as it comes. */
+import type { Block, Delta, Message, ModelRequest } from '../data.ts';
+import { isProviderError, ProviderError, type ProviderFailure } from '../errors.ts';
+import type { StepContext, StreamFilter, StreamPipe } from '../hooks/subjects.ts';
+import type { Session } from '../session/session.ts';
+import { uniqueIds } from './arguments.ts';
+
+type UsageDelta = Extract<Delta, { type: 'usage' }>;
+interface Common {
+  /** As the model wrote it. */
+  readonly text: string;
+  /** As it was shown, filters applied. */
+  readonly visible: string;
+  /** Characters shown. */
+  readonly shown: number;
+  readonly began: boolean;
+  readonly usage?: UsageDelta;
+}
+export type Heard = Common & ({ readonly message: Message } | { readonly error: unknown; readonly kind: ProviderFailure });
+
+export const listen = async (session: Session, at: StepContext, request: ModelRequest): Promise<Heard> => {
+  const filters: StreamFilter[] = [];
+  const pipe: StreamPipe = { add: (filter) => filters.push(filter) };
+  session.hooks.sync('stream', pipe, at);
+  const reply = new Incoming((type, text) => session.emit(type, { text }), filters);
+  try {
+    for await (const delta of session.provider().stream(request, at.signal)) {
+      at.signal.throwIfAborted();
+      reply.take(delta);
+    }
+    reply.flush();
+    at.signal.throwIfAborted();
+    const problem = reply.problem();
+    if (problem) return { ...reply.common(), error: problem, kind: problem.kind };
+    return { ...reply.common(), message: reply.message(session.provider().name) };
+  } catch (error) {
+    return { ...reply.common(), error, kind: isProviderError(error) ? error.kind : 'other' };
+  }
+};
+
+class Incoming {
+  #text = '';
+  #visible = '';
+  #began = false;
+  #usage: UsageDelta | undefined;
+  #end: Extract<Delta, { type: 'end' }>['reason'] | undefined;
+  readonly #blocks: Block[] = [];
+  readonly #items: unknown[] = [];
+  readonly #show: (type: 'text.delta' | 'reasoning.delta', text: string) => void;
+  readonly #filters: readonly StreamFilter[];
+
+  constructor(show: (type: 'text.delta' | 'reasoning.delta', text: string) => void, filters: readonly StreamFilter[]) {
+    this.#show = show;
+    this.#filters = filters;
+  }
+
+  take(delta: Delta): void {
+    if (delta.type === 'usage') this.#usage = delta;
+    else if (delta.type === 'end') this.#end = delta.reason;
+    else {
+      this.#began = true;
+      if (delta.type === 'item') this.#items.push(delta.data);
+      else if (delta.type === 'call') this.#blocks.push(delta);
+      else if (delta.text !== '') this.#takeText(delta.type, delta.text);
+    }
+  }
+  #takeText(type: 'text' | 'reasoning', text: string): void {
+    const last = this.#blocks.at(-1);
+    if (last?.type === type) this.#blocks[this.#blocks.length - 1] = { type, text: last.text + text };
+    else this.#blocks.push({ type, text });
+    if (type === 'reasoning') return this.#show('reasoning.delta', text);
+    this.#text += text;
+    this.#reveal(this.#filters.reduce((rest, filter) => filter.push(rest), text));
+  }
+  /** What filters held back; each one's rest still passes those behind it. */
+  flush(): void {
+    let tail = '';
+    for (const filter of this.#filters) tail = filter.push(tail) + filter.end();
+    this.#reveal(tail);
+  }
+  #reveal(text: string): void {
+    if (text === '') return;
+    this.#visible += text;
+    this.#show('text.delta', text);
+  }
+
+  /** Why this is no reply, although the provider did not throw. */
+  problem(): ProviderError | undefined {
+    const hasCalls = this.#blocks.some((block) => block.type === 'call');
+    if (this.#end === 'refused')
+      return new ProviderError('refused', this.#text.trim() === '' ? 'the model refused to answer' : `the model refused: ${this.#text.trim().slice(0, 500)}`);
+    if (this.#end === undefined) return new ProviderError('network', 'the stream ended before the reply was complete');
+    if (this.#end === 'length' && !hasCalls)
+      return this.#text.trim() === ''
+        ? new ProviderError('empty', 'the reply was cut off at its length limit before any text')
+        : new ProviderError('cut', 'the reply was cut off at its length limit');
+    if (this.#text.trim() === '' && !hasCalls) return new ProviderError('empty', 'the model returned nothing');
+    return undefined;
+  }
+  common(): Common {
+    return { text: this.#text, visible: this.#visible, shown: this.#visible.length, began: this.#began, ...(this.#usage ? { usage: this.#usage } : {}) };
+  }
+  message(provider: string): Message {
+    const items = this.#items.map((data): Block => ({ type: 'item', provider, data }));
+    return { role: 'assistant', origin: 'model', blocks: [...uniqueIds(this.#blocks), ...items] };
+  }
+}

@@ -1,0 +1,56 @@
+import type { Message, NewEntry } from '../data.ts';
+import type { ReplyReview } from '../hooks/subjects.ts';
+
+interface Reason {
+  readonly plugin: string;
+  readonly text: string;
+  readonly isFinal: boolean;
+}
+
+/** Reviewers gather every problem; one is enough to turn the reply back. */
+export class Review implements ReplyReview {
+  readonly message: Message;
+  readonly raw: string;
+  readonly before: number;
+  readonly reasons: Reason[] = [];
+  readonly along: NewEntry[] = [];
+  visible: string;
+
+  constructor(message: Message, raw: string, before: number) {
+    this.message = message;
+    this.raw = raw;
+    this.before = before;
+    this.visible = raw;
+  }
+  reject(text: string, how: { readonly final?: boolean } = {}): void {
+    this.#reject('kernel', text, how);
+  }
+  show(visible: string): void {
+    this.visible = visible;
+  }
+  record(slice: string, data: unknown): void {
+    this.#record('kernel', slice, data);
+  }
+  /** The view of one plugin: its reasons and records carry its name. */
+  as(plugin: string): ReplyReview {
+    const review = this;
+    return {
+      message: this.message,
+      raw: this.raw,
+      before: this.before,
+      get visible() {
+        return review.visible;
+      },
+      reject: (text, how = {}) => review.#reject(plugin, text, how),
+      show: (visible) => review.show(visible),
+      record: (slice, data) => review.#record(plugin, slice, data),
+    };
+  }
+
+  #reject(plugin: string, text: string, how: { readonly final?: boolean }): void {
+    this.reasons.push({ plugin, text, isFinal: how.final ?? false });
+  }
+  #record(plugin: string, slice: string, data: unknown): void {
+    this.along.push({ kind: 'plugin', data: { plugin, slice, data } });
+  }
+}
