@@ -4,6 +4,8 @@ import type * as S from './subjects.ts';
 
 export type Later<T> = T | Promise<T>;
 type Maybe<T> = Later<T | undefined | void>;
+// The union keeps a promise out, which `void` alone would let pass.
+type Nothing = undefined | void;
 
 /** Hooks about one tool call. `when: { tool }` narrows the type of its input. */
 export interface CallHooks<T extends string> {
@@ -25,13 +27,13 @@ export interface Hooks {
   /** The prefix is built, once a generation. May drop, reorder or replace sections; adding is by registry. */
   prompt(sections: readonly S.PromptSection[], step: S.StepContext): Maybe<readonly S.PromptSection[]>;
   /** The request is built. May take tools away with a reason. Synchronous. */
-  offer(offer: S.Offer, step: S.StepContext): void;
+  offer(offer: S.Offer, step: S.StepContext): Nothing;
   /** The request is built. May prune or annotate messages for this request only. */
   context(messages: readonly S.ViewMessage[], step: S.StepContext): Maybe<readonly S.ViewMessage[]>;
   /** Last before sending. May change the model and parameters. */
   request(request: S.ModelRequest, step: S.StepContext): Maybe<Partial<S.ModelRequest>>;
   /** Once an attempt, before the first byte. May put in a stateful text filter. Synchronous. */
-  stream(pipe: S.StreamPipe, step: S.StepContext): void;
+  stream(pipe: S.StreamPipe, step: S.StepContext): Nothing;
   /** The provider failed, or its reply was empty or cut. May repair and retry, or stop. */
   failure(failure: S.Failure, step: S.StepContext): Maybe<S.Recovery>;
   /** The reply is complete, nothing stored or run yet. May turn it back, set the visible text, record along with it. */

@@ -6,6 +6,7 @@ import { Generation } from '../session/generation.ts';
 import type { Session } from '../session/session.ts';
 import { StateSlices } from '../session/state.ts';
 import { decide, type Occasion, type Verdict } from './activation.ts';
+import type { BlockedRecord } from './blocked.ts';
 import { checkPluginNames, mergeLayers } from './config.ts';
 import type { Credentials } from './credentials.ts';
 import { readOptions, type PluginHost } from './plugins.ts';
@@ -16,6 +17,8 @@ export interface BuilderOptions {
   readonly plugins: PluginHost;
   readonly open: OpenOptions;
   readonly credentials: Credentials;
+  /** A plugin that blocked the last process: it stays off this time. */
+  readonly blocked: BlockedRecord | undefined;
 }
 
 export class Builder {
@@ -33,7 +36,7 @@ export class Builder {
   async build(session: Session): Promise<Generation> {
     if (!this.#isFirst && this.#at.open.reload) this.#settings = await this.#at.open.reload();
     this.#isFirst = false;
-    const config = mergeLayers(this.#settings.layers, new Set(this.#refs().flatMap(({ manifest }) => (manifest.locked ? [manifest.name] : []))));
+    const config = mergeLayers(this.#layers(session), new Set(this.#refs().flatMap(({ manifest }) => (manifest.locked ? [manifest.name] : []))));
     for (const warning of checkPluginNames(
       this.#settings.layers,
       this.#refs().map((ref) => ref.manifest.name),
@@ -84,6 +87,12 @@ export class Builder {
     if (state === 'refused') session.emit('tap.fault', { plugin: ref.manifest.name, hook: 'apply', label: 'requirements', message: why, quarantined: true });
   }
 
+  #layers(session: Session): Settings['layers'] {
+    const { blocked } = this.#at;
+    if (!blocked || !this.#refs().some(({ manifest }) => manifest.name === blocked.plugin && !manifest.locked)) return this.#settings.layers;
+    session.warn(`plugin ${blocked.plugin} is off in this session: in ${blocked.where} it blocked the last process, which had to be ended`, 'PLUGIN_BLOCKED');
+    return [...this.#settings.layers, { name: 'session', data: { plugins: { [blocked.plugin]: false } } }];
+  }
   #refs(): readonly PluginRef[] {
     const builtins = new Set(this.#at.builtins.map((ref) => ref.manifest.name));
     const clash = this.#settings.plugins.find((ref) => builtins.has(ref.manifest.name));

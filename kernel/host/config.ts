@@ -116,7 +116,7 @@ class Merge {
   #addPlugins(entries: Bag, origin: Origin): void {
     this.#origins.set('plugins', origin);
     for (const [name, entry] of Object.entries(entries)) {
-      if (entry === undefined || name === FORBIDDEN || this.#isRefused(name, entry, origin)) continue;
+      if (entry === undefined || this.#isRefused(name, entry, origin)) continue;
       this.#addPlugin(name, entry, origin);
     }
   }

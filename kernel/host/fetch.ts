@@ -30,13 +30,17 @@ interface Agents {
 /** Proxies come from `environment` (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, either case). */
 export const createFetch = (environment: Environment): typeof fetch => {
   const agents = createAgents();
-  return async (input, init = {}) => {
-    const signal = init.signal ?? (isRequest(input) ? input.signal : undefined);
+  const start = async (input: string | URL | Request, init: RequestInit, signal: AbortSignal | undefined): Promise<Response> => {
+    const send = (message: Message) => exchange(message, chooseRoute(message.url, environment), agents, signal);
+    const { reply, message, hops } = await follow(await toMessage(input, init), init.redirect ?? 'follow', send);
+    return toResponse(reply, message, hops > 0, signal);
+  };
+  return async (input, given) => {
+    const init: RequestInit = isRequest(input) ? { ...partsOf(input), ...given } : (given ?? {});
+    const signal = init.signal ?? undefined;
     try {
       signal?.throwIfAborted();
-      const send = (message: Message) => exchange(message, chooseRoute(message.url, environment), agents, signal ?? undefined);
-      const { reply, message, hops } = await follow(await toMessage(input, init), init.redirect ?? 'follow', send);
-      return await toResponse(reply, message, hops > 0, signal ?? undefined);
+      return await start(input, init, signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw error instanceof TypeError ? error : failed(error);
@@ -143,13 +147,16 @@ const createAgents = (): Agents => {
 // ---- proxies ----
 
 const chooseRoute = (url: URL, environment: Environment): Route => {
-  const named = (name: string): string | undefined => environment[name.toLowerCase()] || environment[name] || undefined;
-  const address = named(url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY') ?? named('ALL_PROXY');
-  if (address === undefined || isLoopback(url.hostname) || isExempt(url, named('NO_PROXY') ?? '')) return { kind: 'direct' };
-  const proxy = URL.canParse(address) ? new URL(address) : new URL(`http://${address}`);
+  const address = proxyFor(url, (name) => environment[name.toLowerCase()] || environment[name] || undefined);
+  if (address === undefined) return { kind: 'direct' };
+  const proxy = new URL(address.includes('://') ? address : `http://${address}`);
   if (proxy.protocol !== 'http:') throw new TypeError(`fetch failed: the proxy ${proxy.protocol}//${proxy.host} is not supported, only http:// ones are`);
-  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-  return { kind: 'proxy', proxy, authorization: pair === ':' ? undefined : `Basic ${Buffer.from(pair).toString('base64')}` };
+  return { kind: 'proxy', proxy, authorization: proxy.username === '' && proxy.password === '' ? undefined : basic(proxy) };
+};
+
+const proxyFor = (url: URL, named: (name: string) => string | undefined): string | undefined => {
+  if (isLoopback(url.hostname) || isExempt(url, named('NO_PROXY') ?? '')) return undefined;
+  return named(url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY') ?? named('ALL_PROXY');
 };
 
 const isLoopback = (hostname: string): boolean => hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
@@ -197,23 +204,26 @@ const overTls = async (socket: Socket, options: http.ClientRequestArgs): Promise
 // ---- what goes in ----
 
 const isRequest = (input: unknown): input is Request => typeof input === 'object' && input !== null && 'url' in input && 'method' in input;
+const partsOf = ({ method, headers, body, signal, redirect }: Request): RequestInit => ({ method, headers, body, signal, redirect });
 
 const toMessage = async (input: string | URL | Request, init: RequestInit): Promise<Message> => {
-  const source = isRequest(input) ? input : undefined;
-  const url = new URL(source ? source.url : String(input));
-  const headers: Record<string, string> = { 'accept-encoding': 'gzip, deflate, br', ...lowerCase(init.headers ?? source?.headers) };
-  if (url.username !== '') {
-    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-    headers['authorization'] ??= `Basic ${Buffer.from(pair).toString('base64')}`;
-    url.username = '';
-    url.password = '';
-  }
-  const body = await toBytes(init.body ?? source?.body, headers);
-  const method = (init.method ?? source?.method ?? 'GET').toUpperCase();
-  if (body) headers['content-length'] = String(body.byteLength);
-  else if (method === 'POST' || method === 'PUT' || method === 'PATCH') headers['content-length'] = '0';
+  const url = new URL(typeof input === 'string' || input instanceof URL ? input : input.url);
+  const method = (init.method ?? 'GET').toUpperCase();
+  const headers: Record<string, string> = { 'accept-encoding': 'gzip, deflate, br', ...lowerCase(init.headers) };
+  moveCredentials(url, headers);
+  const body = await toBytes(init.body, headers);
+  if (body || ['POST', 'PUT', 'PATCH'].includes(method)) headers['content-length'] = String(body?.byteLength ?? 0);
   return { method, url, headers, body };
 };
+
+const moveCredentials = (url: URL, headers: Record<string, string>): void => {
+  if (url.username === '' && url.password === '') return;
+  headers['authorization'] ??= basic(url);
+  url.username = '';
+  url.password = '';
+};
+const basic = ({ username, password }: URL): string =>
+  `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`;
 
 // By shape, not by class: naming `Headers` would load it before the request leaves.
 const lowerCase = (headers: RequestInit['headers']): Record<string, string> => {

@@ -1,4 +1,5 @@
 /** A kernel: plugins of the process, and the sessions that run on them. */
+import { existsSync } from 'node:fs';
 import type { Kernel, KernelOptions, OpenOptions, OpenSession } from '../contracts/kernel.ts';
 import type { Report } from '../contracts/report.ts';
 import type { SessionRecord, Store } from '../contracts/store.ts';
@@ -7,7 +8,7 @@ import { API_VERSION, type Clock, type Ids, type Log } from '../plugin.ts';
 import { createClient } from '../session/client.ts';
 import { createExits } from '../session/exits.ts';
 import { createMemoryStore } from '../session/memory-store.ts';
-import { Session } from '../session/session.ts';
+import { providerId, Session } from '../session/session.ts';
 import { runTurn } from '../turn/turn.ts';
 import { Builder } from './builder.ts';
 import { createIds, silentLog, systemClock } from './clock.ts';
@@ -15,6 +16,7 @@ import { mergeLayers } from './config.ts';
 import { createCredentials } from './credentials.ts';
 import { guardExit } from './exit-guard.ts';
 import { PluginHost } from './plugins.ts';
+import { takeBlocked } from './blocked.ts';
 import { reportOn } from './report.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -42,8 +44,10 @@ class KernelProcess implements Kernel {
   async open(open: OpenOptions): Promise<OpenSession> {
     const store = open.ephemeral ? createMemoryStore(this.#clock) : await this.store(open);
     const { record, resumed } = await this.#record(store, open);
-    const { session, builder } = await this.#session(store, record, open);
+    const hasMoved = resumed && !existsSync(record.cwd);
+    const { session, builder } = await this.#session(store, hasMoved ? { ...record, cwd: open.cwd } : record, open);
     await session.open(resumed);
+    if (hasMoved) session.warn(`The folder of this session, ${record.cwd}, is gone; it goes on in ${open.cwd}.`, 'FOLDER_GONE');
     this.#sessions.add(session);
     const client = createClient(session, {
       report: () => reportOn(session.generation, session.id),
@@ -92,7 +96,7 @@ class KernelProcess implements Kernel {
 
   async #session(store: Store, record: SessionRecord, open: OpenOptions): Promise<{ session: Session; builder: Builder }> {
     const credentials = createCredentials(this.#at.home, open.environment);
-    const builder = new Builder({ builtins: this.#at.builtins, plugins: this.#plugins, open, credentials });
+    const builder = new Builder({ builtins: this.#at.builtins, plugins: this.#plugins, open, credentials, blocked: takeBlocked(this.#at.home) });
     const watchdog = this.#at.watchdog && open.plugins.length > 0 ? await this.#watch() : undefined;
     const session = new Session({
       record,
@@ -131,14 +135,13 @@ class KernelProcess implements Kernel {
 
   #newRecord(open: OpenOptions): Omit<SessionRecord, 'head' | 'messages' | 'updatedAt' | 'pinned'> {
     const { value } = mergeLayers(open.layers);
-    const provider = value.provider === undefined ? '' : (value.providers?.[value.provider]?.baseUrl ?? value.provider);
     return {
       id: this.#ids.next('session'),
       cwd: open.cwd,
       root: open.root,
       title: '',
       model: value.model ?? '',
-      provider,
+      provider: providerId(value),
       parent: null,
       kind: 'conversation',
       createdAt: this.#clock.now(),

@@ -19,19 +19,28 @@ export interface ReaperProcess {
   onExit(run: () => void): void;
 }
 
+/** Starts after one that was killed by somebody; beyond that something is wrong with the machine. */
+const MAX_STARTS = 5;
+
 /** `start` runs the script and gives its standard input; undefined where it cannot be run. */
 export const createReaper = (start: () => ReaperProcess | undefined): ((groups: readonly number[]) => void) => {
   let reaper: ReaperProcess | undefined;
-  const begin = (): ReaperProcess | undefined => {
-    const started = start();
-    started?.onExit(() => {
-      if (reaper === started) reaper = undefined;
+  let latest: readonly number[] = [];
+  let starts = 0;
+  const begin = (): void => {
+    starts += 1;
+    reaper = start();
+    reaper?.onExit(() => {
+      reaper = undefined;
+      send();
     });
-    return started;
+  };
+  const send = (): void => {
+    if (!reaper && latest.length > 0 && starts < MAX_STARTS) begin();
+    reaper?.list.write(`${latest.join(' ')}\n`);
   };
   return (groups) => {
-    if (!reaper && groups.length === 0) return;
-    reaper ??= begin();
-    reaper?.list.write(`${groups.join(' ')}\n`);
+    latest = groups;
+    send();
   };
 };

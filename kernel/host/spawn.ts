@@ -35,6 +35,8 @@ type Exit = Awaited<Child['exit']>;
 
 /** The longest that a timer takes, in milliseconds; beyond it node fires at once. */
 const LONGEST_TIMER_MS = 2_147_483_647;
+/** Milliseconds that making a pipe may take; then node's own are used. */
+const MKFIFO_MS = 2_000;
 
 export const createSpawner = (options: SpawnerOptions): Spawner => {
   const environment = scrubEnvironment(options.environment);
@@ -170,19 +172,30 @@ interface Pipe {
  * fail on them. One pipe for both streams also keeps them in order of arrival. Undefined where it cannot be made.
  */
 const openPipe = async (): Promise<Pipe | undefined> => {
-  const folder = await mkdtemp(join(tmpdir(), 'cast-pipe-'));
+  let folder: string | undefined;
   try {
+    folder = await mkdtemp(join(tmpdir(), 'cast-pipe-'));
     const path = join(folder, 'pipe');
-    await new Promise<void>((resolve, reject) => execFile('mkfifo', ['-m', '600', path], (error) => (error ? reject(error) : resolve())));
+    await makeFifo(path);
     // The reading end first and without waiting: then the writing end, which must block its writers, opens at once.
-    const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    return { write: openSync(path, constants.O_WRONLY), read: new Socket({ fd: readEnd, readable: true, writable: false }) };
+    const read = new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false });
+    try {
+      return { read, write: openSync(path, constants.O_WRONLY) };
+    } catch (error) {
+      read.destroy();
+      throw error;
+    }
   } catch {
     return undefined;
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 };
+
+const makeFifo = (path: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    execFile('mkfifo', ['-m', '600', path], { timeout: MKFIFO_MS }, (error) => (error ? reject(error) : resolve()));
+  });
 
 const launchReaper = (): ReaperProcess | undefined => {
   if (process.platform === 'win32') return undefined;
@@ -195,9 +208,8 @@ const launchReaper = (): ReaperProcess | undefined => {
   shell.on('error', () => undefined);
   if (!shell.stdin || shell.pid === undefined) return undefined;
   shell.stdin.on('error', () => undefined);
-  // Neither the shell nor its pipe may keep this process running.
+  // It must not keep this process running.
   shell.unref();
-  (shell.stdin as Socket).unref();
   return { list: shell.stdin, onExit: (run) => shell.once('exit', run) };
 };
 

@@ -1,15 +1,8 @@
 /** A thread that notices when the event loop is blocked: names the tap that has it, and ends the process after a while. */
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { LIMITS } from '../limits.ts';
-
-/** What the last process that was ended left behind. */
-export interface BlockedRecord {
-  readonly plugin: string;
-  readonly where: string;
-  readonly at: number;
-}
+import { blockedFile } from './blocked.ts';
 
 export interface Watchdog {
   enter(plugin: string, where: string): void;
@@ -20,21 +13,6 @@ export interface Watchdog {
 const BEAT_MS = 250;
 /** Bytes for the name of what runs now. */
 const NAME_BYTES = 512;
-
-export const blockedFile = (home: string): string => join(home, 'blocked.json');
-
-/** Reads and forgets the record of a blocked process; undefined when the last one ended well. */
-export const takeBlocked = (home: string): BlockedRecord | undefined => {
-  try {
-    const record = JSON.parse(readFileSync(blockedFile(home), 'utf8')) as Partial<BlockedRecord>;
-    rmSync(blockedFile(home), { force: true });
-    return typeof record.plugin === 'string' && typeof record.where === 'string'
-      ? { plugin: record.plugin, where: record.where, at: record.at ?? 0 }
-      : undefined;
-  } catch {
-    return undefined;
-  }
-};
 
 /** `limitMs` is how long the loop may be blocked. */
 export const startWatchdog = (home: string, limitMs: number = LIMITS.blockedMs): Watchdog => {

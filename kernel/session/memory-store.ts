@@ -69,7 +69,7 @@ export const createMemoryStore = (clock: Clock): Store => {
     read: (id, query) => page(find(id).entries, query),
     remove(id) {
       if (find(id).held) throw busy(id);
-      sessions.delete(id);
+      for (const gone of withSubagents(sessions, id)) sessions.delete(gone);
     },
     close() {
       closed = true;
@@ -128,6 +128,18 @@ const titleOf = (message: Message): string => {
   const text = message.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
   const line = [...text.trimStart().slice(0, TITLE_SOURCE_CHARS).replace(/\s+/g, ' ').trim()];
   return line.length > TITLE_CHARS ? `${line.slice(0, TITLE_CHARS).join('')}…` : line.join('');
+};
+
+/** A session and those that its subagents have, and theirs. */
+const withSubagents = (sessions: ReadonlyMap<string, Kept>, id: string): Set<string> => {
+  const found = new Set([id]);
+  // A set may grow while it is walked: what is added is met as well.
+  for (const parent of found) {
+    for (const { record } of sessions.values()) {
+      if (record.kind === 'child' && record.parent === parent) found.add(record.id);
+    }
+  }
+  return found;
 };
 
 const given = (patch: SessionPatch): SessionPatch => Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));

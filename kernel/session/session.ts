@@ -1,5 +1,6 @@
 /** A conversation: one history, one stream of events, one generation of plugins at a time, at most one running turn. */
 import type { SessionStatus } from '../contracts/client.ts';
+import type { CastConfig } from '../contracts/config.ts';
 import type { SessionRecord, Store } from '../contracts/store.ts';
 import type { Entry, Input, NewEntry, Provider } from '../data.ts';
 import { CastError, messageOf } from '../errors.ts';
@@ -36,6 +37,10 @@ export interface SessionOptions {
   readonly entered?: (tap: TapRecord) => void;
   readonly left?: () => void;
 }
+
+/** By which a stored model is known to belong to the active provider. */
+export const providerId = (config: CastConfig): string =>
+  config.provider === undefined ? '' : (config.providers?.[config.provider]?.baseUrl ?? config.provider);
 
 /** Why a turn was told to stop. Thrown by everything that waits on its signal. */
 export class Aborted extends Error {
@@ -119,8 +124,13 @@ export class Session {
     if (!this.#running) return 'idle';
     return this.#isWaiting ? 'waiting' : 'running';
   }
+  /** Flags and environment first; then what the session was using, if its provider is still the active one; then the settings. */
   get model(): string {
-    return this.generation.config.value.model ?? '';
+    const { config } = this.generation;
+    const layer = config.origin('model')?.layer;
+    const isAsked = layer === 'flags' || layer === 'environment';
+    const { model, provider } = this.#at.record;
+    return !isAsked && model !== '' && provider === providerId(config.value) ? model : (config.value.model ?? '');
   }
   get limits(): { readonly steps: number; readonly contextWindow: number; readonly maxOutputTokens: number } {
     const limits = this.generation.config.value.limits;
@@ -161,6 +171,7 @@ export class Session {
     this.#restore(this.history.entries);
     this.#generation = await this.#at.build(this);
     await this.#ready(resumed);
+    await this.#noteModel();
     this.emit('session.opened', {
       cwd: this.cwd,
       root: this.root,
@@ -168,6 +179,14 @@ export class Session {
       tools: this.generation.tools.all().map(({ item }) => item.name),
       resumed,
     });
+  }
+  /** The record follows what is really used, so that a resume from anywhere finds it. */
+  async #noteModel(): Promise<void> {
+    const { record } = this.#at;
+    const provider = providerId(this.generation.config.value);
+    if (record.model !== '' && record.model !== this.model)
+      this.notice(`This session was using ${record.model}; it goes on with ${this.model}.`, 'MODEL_CHANGED');
+    if (record.model !== this.model || record.provider !== provider) await this.store.update(this.id, { model: this.model, provider });
   }
   async close(reason: string): Promise<void> {
     if (this.#isClosed) return;

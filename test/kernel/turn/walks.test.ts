@@ -92,7 +92,10 @@ test('B: a plugin validates a reply, hides what is internal and retries', async 
   const second = JSON.stringify(session.requests[1]?.messages);
   expect(second).toContain('unclosed');
   expect(second).toContain('query without target');
-  const shown = session.events('text.delta').map((event) => event.text).join('');
+  const shown = session
+    .events('text.delta')
+    .map((event) => event.text)
+    .join('');
   expect(shown).not.toMatch(/secret|<x/);
   const [retracted] = session.events('text.retracted');
   expect(shown.slice(retracted?.chars)).toBe('Hi there, 1 < 2');
@@ -102,7 +105,10 @@ test('B: a plugin validates a reply, hides what is internal and retries', async 
 });
 
 test('B: it gives up with its reasons, and the reply turned back has left the view once a retry is accepted', async () => {
-  await using session = await createTestSession({ plugins: [wire], script: [say('<x:internal>'), say('<x:internal>'), say('<x:internal>'), say('fine'), say('fine')] });
+  await using session = await createTestSession({
+    plugins: [wire],
+    script: [say('<x:internal>'), say('<x:internal>'), say('<x:internal>'), say('fine'), say('fine')],
+  });
   const end = await session.run('x');
   expect(end).toMatchObject({ reason: 'error', exitCode: 1 });
   expect(session.events('error')).toMatchObject([{ code: 'REPLY_REJECTED', message: 'unclosed <x:…> (wire)' }]);
@@ -120,7 +126,10 @@ const compaction = (keepFrom: (cuts: readonly string[], ids: readonly string[]) 
         failure.kind === 'overflow' && failure.seen === 1 && (await at.session.compact('overflow', at.signal)) ? { retry: { reason: 'compacted' } } : undefined,
       );
       hooks.compact.tap('summarise', (job) => {
-        const cut = keepFrom(job.cuts, job.messages.map((message) => message.id));
+        const cut = keepFrom(
+          job.cuts,
+          job.messages.map((message) => message.id),
+        );
         return cut === undefined ? { cancel: 'nothing to cut' } : { summary: 'SUMMARY', keepFrom: cut };
       });
     },
@@ -154,7 +163,10 @@ test('C: a cut at a step of the running turn carries its prompt along', async ()
 });
 
 test('C: a second overflow ends the turn with the provider’s error', async () => {
-  await using session = await createTestSession({ plugins: [compaction((cuts) => cuts[0])], script: [say('a'), fail('overflow'), fail('overflow', 'too long')] });
+  await using session = await createTestSession({
+    plugins: [compaction((cuts) => cuts[0])],
+    script: [say('a'), fail('overflow'), fail('overflow', 'too long')],
+  });
   await session.run('x');
   expect(await session.run('y')).toMatchObject({ reason: 'error', exitCode: 1 });
   expect(session.events('error')).toMatchObject([{ code: 'MODEL_OVERFLOW', message: 'too long' }]);
@@ -218,7 +230,9 @@ test('F: an abort during tools gives each call one result, in order', async () =
   const slow = definePlugin({
     name: 'slow',
     apply: ({ registries, hooks }) => {
-      registries.tools.add(tool('polite', 'read', (_, call) => new Promise((_resolve, reject) => call.signal.addEventListener('abort', () => reject(new Error('killed'))))));
+      registries.tools.add(
+        tool('polite', 'read', (_, call) => new Promise((_resolve, reject) => call.signal.addEventListener('abort', () => reject(new Error('killed'))))),
+      );
       registries.tools.add(tool('deaf', 'read', () => new Promise((resolve) => setTimeout(() => resolve('late'), 4000).unref())));
       registries.tools.add(tool('quick', 'read', async () => 'kept'));
       hooks.ended.tap('note', (end, turn) => void ended.push([end.reason, turn.signal.aborted]));
