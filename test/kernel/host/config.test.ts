@@ -53,7 +53,7 @@ describe('merging', () => {
     const second = layer('project', { permissions: { allow: ['b'] }, plugins: { x: { list: [2] } } });
     const before = JSON.stringify([first, second]);
     const view = mergeLayers([first, second]);
-    (view.value.permissions?.allow as string[]).push('c');
+    ((view.value.permissions?.allow ?? []) as string[]).push('c');
     (optionsOf(view, 'x')['list'] as number[]).push(9);
     expect(JSON.stringify([first, second])).toBe(before);
   });

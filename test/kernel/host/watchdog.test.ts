@@ -1,13 +1,12 @@
 /** A plugin that blocks the event loop: the process is ended, the plugin named, and off at the next start. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
 import { definePlugin } from 'cast';
-import { createMemoryStore, manualClock } from 'cast/testkit';
 import { blockedFile, takeBlocked } from '../../../kernel/host/blocked.ts';
 import { createKernel } from '../../../kernel/host/kernel.ts';
 import { manifestOf } from '../../../kernel/host/manifest.ts';
@@ -33,16 +32,13 @@ test('names the tap that has the thread and ends the process', async () => {
 });
 
 test('the next start keeps that plugin off, says so once, and the start after that has it again', async () => {
-  const { writeFileSync } = await import('node:fs');
   writeFileSync(blockedFile(folder), JSON.stringify({ plugin: 'looper', where: 'prepare: spin', at: 1 }));
-  const store = createMemoryStore(manualClock());
-  const host = definePlugin({ name: 'host', activation: ['start'], setup: ({ stores }) => stores.add(store) });
   const looper = definePlugin({ name: 'looper' });
-  const ref = (plugin: typeof host, name: string) => ({ manifest: manifestOf(name, plugin.spec), builtin: true, source: 'test', load: async () => plugin });
+  const ref = (plugin: typeof looper, name: string) => ({ manifest: manifestOf(name, plugin.spec), builtin: true, source: 'test', load: async () => plugin });
   const states: unknown[] = [];
   for (let start = 1; start <= 2; start++) {
-    const kernel = createKernel({ home: folder, version: '0', builtins: [ref(host, 'host'), ref(looper, 'looper')] });
-    const { client } = await kernel.open({ cwd: folder, root: folder, environment: {}, interactive: false, layers: [], plugins: [] });
+    const kernel = createKernel({ home: folder, version: '0', builtins: [ref(looper, 'looper')] });
+    const { client } = await kernel.open({ cwd: folder, root: folder, environment: {}, interactive: false, ephemeral: true, layers: [], plugins: [] });
     const warnings: string[] = [];
     for await (const event of client.events(0, AbortSignal.timeout(50))) if (event.type === 'warning') warnings.push(event.data.text);
     states.push([(await client.report()).plugins.find((plugin) => plugin.name === 'looper')?.state, warnings.length]);

@@ -29,9 +29,11 @@ describe('a cap in bytes', () => {
   test('never cuts a character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 100, maxLength: 400 }), fc.integer({ min: 150, max: 300 }), (text, bytes) => {
+        // The character itself may be part of the text.
+        fc.pre(!text.includes('\ufffd'));
         const capped = capText(text, bytes);
-        expect(Buffer.byteLength(capped)).toBeLessThanOrEqual(Math.max(bytes, Buffer.byteLength(text) <= bytes ? bytes : bytes));
-        expect(capped.includes('\ufffd')).toBe(text.includes('\ufffd'));
+        expect(Buffer.byteLength(capped)).toBeLessThanOrEqual(bytes);
+        expect(capped).not.toContain('\ufffd');
       }),
       { numRuns: 200 },
     );
