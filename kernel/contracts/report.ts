@@ -50,7 +50,10 @@ export interface HookReport {
 }
 export interface Report {
   readonly apiVersion: number;
+  /** The session it describes; null for one that was built only to be looked at. */
   readonly session: string | null;
+  /** Where calls, times and faults come from when the session itself has none: the newest session of the project. */
+  readonly counts?: { readonly session: string; readonly at: number };
   readonly plugins: readonly PluginReport[];
   readonly hooks: readonly HookReport[];
 }

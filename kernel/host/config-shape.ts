@@ -29,10 +29,9 @@ const wrong = (key: string, expected: string, got: unknown, origin: Origin): Cas
   });
 
 const describe = (value: unknown): string => {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return `"${value.length > 60 ? `${value.slice(0, 60)}…` : value}"`;
-  return typeof value === 'object' ? 'an object' : typeof value === 'function' ? 'a function' : String(value);
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 };
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

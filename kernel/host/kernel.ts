@@ -18,6 +18,7 @@ import { guardExit } from './exit-guard.ts';
 import { PluginHost } from './plugins.ts';
 import { takeBlocked } from './blocked.ts';
 import { reportOn } from './report.ts';
+import { saveCounts, withCounts } from './tap-counts.ts';
 import type { Watchdog } from './watchdog.ts';
 
 export const createKernel = (options: KernelOptions): Kernel => new KernelProcess(options);
@@ -60,6 +61,7 @@ class KernelProcess implements Kernel {
     const close = async (reason: string): Promise<void> => {
       this.#sessions.delete(session);
       await session.close(reason);
+      if (!open.ephemeral && session.turn > 0) await saveCounts(this.#at.home, session.root, reportOn(session.generation, session.id), this.#clock.now());
     };
     return { id: session.id, resumed, client, close };
   }
@@ -70,7 +72,7 @@ class KernelProcess implements Kernel {
     await store.create(record);
     const { session, builder } = await this.#session(store, { ...record, head: null, messages: 0, updatedAt: record.createdAt, pinned: false }, open);
     const generation = await builder.build(session);
-    const report = reportOn(generation, null);
+    const report = await withCounts(this.#at.home, open.root, reportOn(generation, null));
     await generation.dispose((plugin, error) => this.#log.warn(`${plugin}: ${messageOf(error)}`));
     return report;
   }

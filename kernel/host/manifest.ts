@@ -1,6 +1,6 @@
 /** Manifests: derived from a plugin's own words, with a default for everything, and checked. */
 import { CastError } from '../errors.ts';
-import { HOOKS, type HookName } from '../hooks/catalogue.ts';
+import { HOOKS } from '../hooks/catalogue.ts';
 import { API_VERSION, type Capability, type Manifest } from '../plugin.ts';
 import { suggestion } from '../nearest.ts';
 
@@ -20,19 +20,14 @@ type Words = Readonly<Record<string, unknown>>;
 export const manifestOf = (name: string, spec: unknown): Manifest => {
   if (!isWords(spec)) throw invalid(name, `its manifest must be an object, got ${typeof spec}`);
   const own = checkName(name, spec['name'] ?? name);
-  const apiVersion = spec['apiVersion'] ?? API_VERSION;
-  if (apiVersion !== API_VERSION) {
-    throw invalid(own, `\`apiVersion\` is ${show(apiVersion)}, and this cast offers ${API_VERSION}`, 'Install a version of the plugin made for this cast.');
-  }
-  const taps = spec['taps'] ?? null;
+  checkApiVersion(own, spec);
   return {
-    name: own,
-    version: text(own, spec, 'version') ?? '0.0.0',
-    apiVersion: API_VERSION,
-    summary: text(own, spec, 'summary') ?? '',
-    capabilities: (names(own, spec, 'capabilities', CAPABILITIES) ?? []) as Capability[],
-    activation: (triggers(own, spec) ?? ['session']) as Manifest['activation'],
-    taps: taps === null ? null : ((names(own, spec, 'taps', HOOK_NAMES) ?? []) as HookName[]),
+    ...bareManifest(own),
+    ...optional('version', text(own, spec, 'version')),
+    ...optional('summary', text(own, spec, 'summary')),
+    ...optional('capabilities', names(own, spec, 'capabilities', CAPABILITIES) as Manifest['capabilities'] | undefined),
+    ...optional('activation', triggers(own, spec) as Manifest['activation'] | undefined),
+    ...optional('taps', spec['taps'] === null ? undefined : (names(own, spec, 'taps', HOOK_NAMES) as Manifest['taps'] | undefined)),
     ...optional('requires', names(own, spec, 'requires')),
     ...optional('after', names(own, spec, 'after')),
     ...optional('provides', names(own, spec, 'provides') as Manifest['provides']),
@@ -65,6 +60,12 @@ const invalid = (plugin: string, what: string, fix?: string): CastError =>
 const checkName = (key: string, name: unknown): string => {
   if (typeof name === 'string' && NAME.test(name)) return name;
   throw invalid(key, `\`name\` must begin with a letter and have only lower case letters, digits and hyphens, got ${show(name)}`);
+};
+
+const checkApiVersion = (plugin: string, spec: Words): void => {
+  const version = spec['apiVersion'] ?? API_VERSION;
+  if (version === API_VERSION) return;
+  throw invalid(plugin, `\`apiVersion\` is ${show(version)}, and this cast offers ${API_VERSION}`, 'Install a version of the plugin made for this cast.');
 };
 
 const text = (plugin: string, spec: Words, field: string): string | undefined => {
