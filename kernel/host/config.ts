@@ -55,8 +55,8 @@ export const checkPluginNames = (layers: readonly ConfigLayer[], known: readonly
     for (const [name, entry] of Object.entries(layer.data.plugins ?? {})) {
       if (names.has(name)) continue;
       const where = describeOrigin(originOf(layer));
-      // "Always off", written while in one project, must not stop every other project, where that plugin does not exist.
-      if (entry === false && layer.name === 'user-settings' && nearest(name, names) === undefined) {
+      // A file shared between versions of cast, or "always off" said in one project, must not stop where that plugin does not exist.
+      if (entry === false && nearest(name, names) === undefined) {
         warnings.push(`plugins.${name} turns off a plugin that is not here (${where}).`);
         continue;
       }

@@ -194,13 +194,13 @@ describe('checkPluginNames', () => {
   });
   test.each<[LayerName, unknown, string]>([
     ['user-settings', {}, 'lint-it'],
-    ['user', false, 'lint-it'],
+    ['user', true, 'lint-it'],
     ['user-settings', false, 'wbe'],
   ])('%s with %j for %s is an error', (name, entry, plugin) => {
     expect(() => checkPluginNames([layer(name, { plugins: { [plugin]: entry } })], ['bash', 'web'])).toThrow(/there is no plugin of this name/);
   });
-  test('a plugin of another project that was switched off for good is a warning', () => {
-    expect(checkPluginNames([layer('user-settings', { plugins: { 'lint-it': false, web: false } })], ['bash', 'web'])).toEqual([
+  test.each<LayerName>(['user-settings', 'project', 'flags'])('%s may switch off what is not here: a warning', (name) => {
+    expect(checkPluginNames([layer(name, { plugins: { 'lint-it': false, web: false } })], ['bash', 'web'])).toEqual([
       expect.stringMatching(/^plugins\.lint-it/),
     ]);
   });
