@@ -1,5 +1,5 @@
 /** What a session tells: facts in order, never dropped, and deltas that a slow reader gets merged. Nothing here changes anything. */
-import type { Message, ToolFailure, Usage, CallStatus } from './data.ts';
+import type { CallStatus, Message, Purpose, ToolFailure, Usage } from './data.ts';
 import type { Question } from './hooks/subjects.ts';
 
 /** Types of events; a plugin's own travel as `plugin`. */
@@ -25,7 +25,7 @@ export interface EventMap {
     durationMs: number /** A gate or an unanswered ask turned it down. */;
     denied?: string;
   };
-  usage: { usage: Usage; estimated?: boolean; model: string; child?: string };
+  usage: { usage: Usage; purpose: Purpose; estimated?: boolean; model: string; child?: string };
   retry: { attempt: number; delayMs: number; reason: string };
   'question.asked': { question: Question };
   'question.answered': { id: string; choice: string; by: string; rules: readonly string[]; tool?: string; text: string };

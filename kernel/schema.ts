@@ -35,6 +35,16 @@ export const jsonSchema = <T, I = T>(schema: JsonSchema): Schema<I, T> & JsonSch
   },
 });
 
+/** A Standard Schema by hand, for what is read on the way to the first request: `what` is said when `fits` does not hold. */
+export const checkedBy = <T>(what: string, fits: (value: Record<string, unknown>) => boolean): Schema<T> => ({
+  '~standard': {
+    version: 1,
+    vendor: 'cast-by-hand',
+    validate: (value: unknown) =>
+      typeof value === 'object' && value !== null && fits(value as Record<string, unknown>) ? { value } : { issues: [{ message: `${what} is expected` }] },
+  },
+});
+
 /** Runs a schema; never throws. */
 export const validate = async <T>(schema: Schema<unknown, T>, value: unknown): Promise<SchemaOutcome<T>> => {
   try {

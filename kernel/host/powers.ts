@@ -89,7 +89,7 @@ const askModel = async (
   }
   if (usage) {
     session.tally.usage = addUsage(session.tally.usage, usage);
-    session.emit('usage', { usage, model });
+    session.emit('usage', { usage, model, purpose: request.purpose });
   }
   return { text, ...(usage ? { usage } : {}) };
 };

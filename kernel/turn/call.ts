@@ -89,7 +89,9 @@ const judgeAndRun = async (session: Session, tool: Tool, from: string, draft: Dr
 /** The reason when it may not run; undefined when it may. */
 const askAbout = async (session: Session, draft: Draft): Promise<string | undefined> => {
   if (draft.asks.length === 0) return undefined;
-  const rules = draft.asks.flatMap((ask) => (ask.rule === undefined ? [] : [ask.rule]));
+  // A remembered yes must cover all that was asked: one wish without a rule, and only this once can be said.
+  const known = draft.asks.flatMap((ask) => (ask.rule === undefined ? [] : [ask.rule]));
+  const rules = known.length === draft.asks.length ? known : [];
   const choices = [
     { value: 'once', label: 'Yes, this once' },
     ...(rules.length === 0

@@ -127,5 +127,5 @@ const bookUsage = (session: Session, model: string, heard: Heard, at: StepContex
 };
 const book = (session: Session, model: string, usage: Usage, isEstimated = false): void => {
   session.tally.usage = addUsage(session.tally.usage, usage);
-  session.emit('usage', { usage, model, ...(isEstimated ? { estimated: true } : {}) });
+  session.emit('usage', { usage, model, purpose: 'main', ...(isEstimated ? { estimated: true } : {}) });
 };

@@ -1,0 +1,67 @@
+/** Finds what a command has left running: in its group, or out of it through `setsid`. */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Bench } from './bench.ts';
+import { MARK } from './environment.ts';
+
+export interface Survivor {
+  readonly pid: number;
+  readonly command: string;
+  /** It has left the group, so that killing the group does not reach it. */
+  readonly left: boolean;
+}
+interface Wanted {
+  readonly group: number;
+  /** Of the command's environment; found on Linux only. */
+  readonly mark: string;
+}
+
+const SHOWN = 10;
+const COMMAND_CHARS = 80;
+const PS_MS = 3000;
+
+export const findSurvivors = async (wanted: Wanted, cwd: string, bench: Bench): Promise<readonly Survivor[]> =>
+  process.platform === 'linux' ? fromProc(wanted) : fromPs(wanted, cwd, bench);
+
+export const describeSurvivors = (survivors: readonly Survivor[]): string => {
+  const shown = survivors.slice(0, SHOWN).map(({ pid, command }) => `pid ${pid} (${command})`);
+  return [...shown, ...(survivors.length > SHOWN ? [`${survivors.length - SHOWN} more`] : [])].join(', ');
+};
+
+const fromProc = (wanted: Wanted): Survivor[] =>
+  readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap((pid) => {
+      const stat = read(`/proc/${pid}/stat`);
+      // The name is in brackets and may itself hold spaces and brackets.
+      const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (stat === '' || state === 'Z' || state === 'X') return [];
+      const left = Number(group) !== wanted.group;
+      if (left && !`\0${read(`/proc/${pid}/environ`)}`.includes(`\0${MARK}=${wanted.mark}\0`)) return [];
+      return [{ pid: Number(pid), command: shorten(read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')), left }];
+    });
+
+/** Empty for a process that has gone or belongs to somebody else. */
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+const fromPs = async (wanted: Wanted, cwd: string, bench: Bench): Promise<Survivor[]> => {
+  const { out } = await bench.process.run(['ps', '-A', '-o', 'pid=,pgid=,stat=,command='], {
+    cwd,
+    purpose: 'bash',
+    signal: AbortSignal.timeout(PS_MS),
+  });
+  return out.split('\n').flatMap((line) => {
+    const [, pid, group, state, command] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+    return Number(group) === wanted.group && !state?.startsWith('Z') ? [{ pid: Number(pid), command: shorten(command ?? ''), left: false }] : [];
+  });
+};
+
+const shorten = (command: string): string => {
+  const line = command.replace(/\s+/g, ' ').trim();
+  return line.length > COMMAND_CHARS ? `${line.slice(0, COMMAND_CHARS)}…` : line;
+};

@@ -1,0 +1,116 @@
+/** Rows as they stand in the database, and what they are for the kernel. */
+import type { Entry, SessionRecord } from '../../kernel/index.ts';
+
+export interface SessionRow {
+  id: string;
+  cwd: string;
+  root: string;
+  title: string;
+  model: string;
+  provider: string;
+  parent_id: string | null;
+  kind: string;
+  pinned: number;
+  head: string | null;
+  last_seq: number;
+  messages: number;
+  created_at: number;
+  updated_at: number;
+}
+export interface EntryRow {
+  id: string;
+  session_id: string;
+  parent_id: string | null;
+  seq: number;
+  kind: string;
+  created_at: number;
+  data_json: string;
+}
+export interface MessageRow {
+  session_id: string;
+  seq: number;
+  entry_id: string;
+  role: string;
+  in_context: number;
+  created_at: number;
+  content_json: string;
+}
+export interface LeaseRow {
+  session_id: string;
+  epoch: number;
+  pid: number | null;
+  started: string | null;
+  place: string | null;
+  beat_at: number;
+}
+export interface Tables {
+  sessions: SessionRow;
+  entries: EntryRow;
+  messages: MessageRow;
+  leases: LeaseRow;
+}
+
+const KINDS: readonly SessionRecord['kind'][] = ['conversation', 'child', 'background'];
+
+export const recordOf = (row: SessionRow): SessionRecord => ({
+  id: row.id,
+  cwd: row.cwd,
+  root: row.root,
+  title: row.title,
+  model: row.model,
+  provider: row.provider,
+  parent: row.parent_id,
+  kind: KINDS.find((kind) => kind === row.kind) ?? 'conversation',
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  head: row.head,
+  messages: row.messages,
+  pinned: row.pinned !== 0,
+});
+
+export type StoredEntry = Omit<EntryRow, 'session_id'>;
+
+export interface ReadEntries {
+  readonly entries: Entry[];
+  /** Rows whose data is no JSON. */
+  readonly unreadable: number;
+}
+
+export const entriesOf = (rows: readonly StoredEntry[]): ReadEntries => {
+  const entries = rows.map(entryOf).filter((entry) => entry !== undefined);
+  return { entries, unreadable: rows.length - entries.length };
+};
+
+const entryOf = (row: StoredEntry): Entry | undefined => {
+  const data = dataOf(row.data_json);
+  // The kernel wrote kind and data together, and the database lets nobody change them.
+  return data && ({ kind: row.kind, data, id: row.id, parent: row.parent_id, seq: row.seq, at: row.created_at } as Entry);
+};
+
+/** Undefined when the text is not the JSON of an object. */
+export const dataOf = (json: string): object | undefined => {
+  try {
+    const data: unknown = JSON.parse(json);
+    return typeof data === 'object' && data !== null ? data : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+export const SESSION_COLUMNS = [
+  'id',
+  'cwd',
+  'root',
+  'title',
+  'model',
+  'provider',
+  'parent_id',
+  'kind',
+  'pinned',
+  'head',
+  'last_seq',
+  'messages',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof SessionRow)[];
+export const LEASE_COLUMNS = ['session_id', 'epoch', 'pid', 'started', 'place', 'beat_at'] as const satisfies readonly (keyof LeaseRow)[];

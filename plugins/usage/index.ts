@@ -1,0 +1,36 @@
+import { checkedBy, definePlugin } from '../../kernel/index.ts';
+import { NOTHING } from './count.ts';
+import { Ledger, type Sums } from './ledger.ts';
+import { manifest } from './manifest.ts';
+import { usageTable } from './table.ts';
+
+const isTotals = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(NOTHING).every((key) => typeof (value as Record<string, unknown>)[key] === 'number');
+const SUMS = checkedBy<Sums>(
+  'sums of usage',
+  ({ session, models, contextTokens }) =>
+    typeof session === 'string' && typeof contextTokens === 'number' && typeof models === 'object' && models !== null && Object.values(models).every(isTotals),
+);
+
+export default definePlugin({
+  ...manifest,
+  apply(scope) {
+    const kept = scope.state<Sums | null, typeof SUMS>({ name: 'sums', data: SUMS, initial: null, fold: (_, sums) => sums });
+    const ledger = new Ledger(scope.session.id, () => kept.value);
+    scope.services.provide('usage', ledger);
+    scope.registries.commands.add({
+      name: 'usage',
+      summary: 'Tokens and cost of this session',
+      whileRunning: true,
+      run: () => usageTable(ledger),
+    });
+
+    scope.events.on('usage', ({ usage, model, purpose, child }) => ledger.book(model, usage, { isChild: child !== undefined, isMain: purpose === 'main' }));
+    // One record a turn, not one a request.
+    scope.hooks.ended.tap('keep the sums', async () => {
+      if (!ledger.isChanged) return;
+      ledger.isChanged = false;
+      await kept.record(ledger.sums);
+    });
+  },
+});

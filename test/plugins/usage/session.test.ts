@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { definePlugin, type UsageService } from '../../../kernel/index.ts';
+import { createMemoryStore, createTestSession, manualClock, say, type TestSessionOptions } from '../../../kernel/testkit/index.ts';
+import usage from '../../../plugins/usage/index.ts';
+
+const reader = (into: { service?: UsageService }) =>
+  definePlugin({
+    name: 'reader',
+    uses: ['usage'],
+    apply: ({ hooks, services }) =>
+      hooks.prepare.tap('read', () => {
+        into.service = services.get('usage');
+      }),
+  });
+
+test('a session adds up over its turns and goes on where it stopped', async () => {
+  const store = createMemoryStore(manualClock());
+  const found: { service?: UsageService } = {};
+  const open = (more: Partial<TestSessionOptions> = {}) =>
+    createTestSession({ plugins: [usage as never, reader(found) as never], script: [say('1'), say('2')], store, ...more });
+  const first = await open();
+  await first.run('one');
+  await first.run('two');
+  expect(found.service?.total()).toMatchObject({ promptTokens: 200, completionTokens: 20, totalTokens: 220 });
+  expect(found.service?.contextTokens()).toBe(100);
+  const records = (await first.entries()).filter((entry) => entry.kind === 'plugin' && entry.data.plugin === 'usage');
+  expect(records).toHaveLength(2);
+  await first.close();
+
+  await using again = await open({ session: first.id });
+  await again.run('three');
+  expect(found.service?.total().totalTokens).toBe(330);
+  expect(found.service?.byModel()['script-model']?.totalTokens).toBe(330);
+  expect(JSON.stringify(await again.client.command('usage', ''))).toContain('script-model');
+});
+
+test('a rewind does not bring tokens back', async () => {
+  const found: { service?: UsageService } = {};
+  await using session = await createTestSession({ plugins: [usage as never, reader(found) as never], script: [say('1'), say('2'), say('3')] });
+  await session.run('one');
+  await session.run('two');
+  await session.client.rewind({ turn: 2 });
+  await session.run('three');
+  expect(found.service?.total().totalTokens).toBe(330);
+});
