@@ -8,6 +8,5 @@ export const manifest = defineManifest({
   capabilities: [],
   activation: ['session'],
   taps: [],
-  locked: true,
   inChildren: 'inherit',
 });
