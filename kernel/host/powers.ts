@@ -6,7 +6,7 @@ import type { SpawnSpec } from '../hooks/subjects.ts';
 import { offTheClock } from '../hooks/running.ts';
 import type { Session } from '../session/session.ts';
 import { addUsage, NO_USAGE } from '../session/tally.ts';
-import { canonicalPath } from './paths.ts';
+import { canonicalPath } from '../paths.ts';
 import type { Credentials } from './credentials.ts';
 import type { Spawner } from './spawn.ts';
 

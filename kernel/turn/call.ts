@@ -1,7 +1,7 @@
 /** One call: offered, parsed, rewritten, checked; then judged, asked about when need be, run, reviewed. */
 import type { CallBlock, ToolErrorCode } from '../data.ts';
 import { isCastError, messageOf } from '../errors.ts';
-import { canonicalPath } from '../host/paths.ts';
+import { canonicalPath } from '../paths.ts';
 import type { GatheredAsk } from '../hooks/hook-set.ts';
 import { runAs } from '../hooks/running.ts';
 import type { Question, StepContext, ToolCall, ToolResult } from '../hooks/subjects.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { canonicalPath, isInside } from '../../../kernel/host/paths.ts';
+import { canonicalPath, isInside } from '../../kernel/paths.ts';
 
 let top = '';
 let ws = '';

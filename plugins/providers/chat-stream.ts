@@ -1,0 +1,218 @@
+/** Chunks of a Chat Completions reply, turned into deltas. */
+import type { Delta, ProviderError } from '../../kernel/index.ts';
+import { CallAssembler, type WholeCall } from './calls.ts';
+import { ReasoningReader, thinkingOf } from './reasoning.ts';
+import type { SseEvent } from './sse.ts';
+import { HalfKeeper, type Part, ThinkSplitter } from './think.ts';
+import { type UsageDelta, usageOf } from './usage.ts';
+import { type Fields, fieldsOf, isFields, listOf, numberOf, parseJson, textOf } from './wire.ts';
+
+type EndReason = Extract<Delta, { type: 'end' }>['reason'];
+
+/** What a reply leaves to be sent back: kept as an `item`, read again by the request. */
+export interface ChatItem {
+  readonly model: string;
+  /** Reasoning text goes back in this field, with calls. */
+  readonly reasoningField?: 'reasoning_content';
+  readonly details?: readonly Fields[];
+  /** By the place of the call in its message. */
+  readonly extras?: Readonly<Record<number, unknown>>;
+}
+
+export interface ChatStreamOptions {
+  readonly model: string;
+  /** Makes an error of what the provider said inside the reply. */
+  readonly fail: (body: unknown) => ProviderError;
+}
+
+const REASONS: Readonly<Record<string, EndReason>> = {
+  tool_calls: 'calls',
+  tool_call: 'calls',
+  function_call: 'calls',
+  tool_use: 'calls',
+  length: 'length',
+  max_tokens: 'length',
+  max_output_tokens: 'length',
+  model_length: 'length',
+  model_context_window_exceeded: 'length',
+  content_filter: 'refused',
+  refusal: 'refused',
+  safety: 'refused',
+  recitation: 'refused',
+  prohibited_content: 'refused',
+  sensitive: 'refused',
+};
+/** The provider itself says that the reply is no good. */
+const FAILED = new Set(['error', 'abort', 'aborted', 'cancelled', 'network_error', 'insufficient_system_resource']);
+
+export class ChatStream {
+  readonly #options: ChatStreamOptions;
+  readonly #think = new ThinkSplitter();
+  readonly #halves = { text: new HalfKeeper(), reasoning: new HalfKeeper() };
+  readonly #reasoning = new ReasoningReader();
+  readonly #calls = new CallAssembler();
+  #finish: string | undefined;
+  #refused = false;
+  #usage: UsageDelta | undefined;
+  /** Usage came last, with nothing of the reply beside it or after it: some providers give no other sign of the end. */
+  #closedByUsage = false;
+  /** A chunk that may have held part of a call could not be read. */
+  #damaged = false;
+  #native = false;
+  #began = false;
+  #done = false;
+
+  constructor(options: ChatStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Something of the reply itself has come. */
+  get began(): boolean {
+    return this.#began;
+  }
+  /** The reply is whole; only usage may follow. */
+  get complete(): boolean {
+    return this.#finish !== undefined || this.#done;
+  }
+  /** Nothing that follows counts. */
+  get done(): boolean {
+    return this.#done;
+  }
+
+  *push(event: SseEvent): Generator<Delta> {
+    if (this.#done) return;
+    if (/^\s*\[done\]\s*$/i.test(event.data)) {
+      this.#done = true;
+      return;
+    }
+    const parsed = parseJson(event.data);
+    const chunk = Array.isArray(parsed) ? parsed[0] : parsed;
+    if (!isFields(chunk)) {
+      this.#unreadable(event);
+      return;
+    }
+    if (isError(chunk, event)) throw this.#options.fail(chunk);
+    yield* this.#chunk(chunk);
+    if (event.whole) this.#done = true;
+  }
+
+  /** Calls, what has to go back, usage and the end, which is left out when the reply broke off. */
+  *finish(): Generator<Delta> {
+    yield* this.#heldBack();
+    const isEnded = !this.#damaged && (this.complete || this.#closedByUsage);
+    const calls = isEnded ? this.#calls.whole() : [];
+    if (isEnded) yield* this.#parts(calls);
+    if (this.#usage) yield this.#usage;
+    if (isEnded) yield { type: 'end', reason: this.#reason(calls) };
+  }
+
+  *#heldBack(): Generator<Delta> {
+    yield* this.#shown(this.#think.end());
+    for (const type of ['reasoning', 'text'] as const) {
+      const half = this.#halves[type].end();
+      if (half !== '') yield { type, text: half };
+    }
+  }
+
+  *#parts(calls: readonly WholeCall[]): Generator<Delta> {
+    for (const { id, tool, arguments: text } of calls) yield { type: 'call', id, tool, arguments: text };
+    const item = this.#item(calls);
+    if (item) yield { type: 'item', data: item };
+  }
+
+  #unreadable(event: SseEvent): void {
+    const isPage = event.whole && event.data.trimStart().startsWith('<');
+    if (event.event === 'error' || isPage) throw this.#options.fail(event.data);
+    // A body of JSON that cannot be read was cut off; a chunk that held no call can be missed.
+    if (event.whole || /tool_calls|arguments/.test(event.data)) this.#damaged = true;
+  }
+
+  *#chunk(chunk: Fields): Generator<Delta> {
+    const choice = listOf(chunk['choices']).find((each) => isFields(each) && (numberOf(each['index']) ?? 0) === 0);
+    const streamed = fieldsOf(choice, 'delta');
+    const isWhole = isFields(choice) && isFields(choice['message']) && Object.keys(streamed).length === 0;
+    const message = isWhole ? fieldsOf(choice, 'message') : streamed;
+    const hasContent = carriesContent(message);
+    this.#began ||= hasContent;
+    if (hasContent) yield* this.#message(message, isWhole);
+    this.#ending(chunk, isFields(choice) ? choice : {}, hasContent);
+  }
+
+  *#message(message: Fields, isWhole: boolean): Generator<Delta> {
+    const native = this.#reasoning.read(message);
+    if (native !== '') {
+      this.#native = true;
+      yield* this.#emit('reasoning', native);
+    }
+    yield* this.#content(message['content']);
+    const refusal = textOf(message['refusal']);
+    if (refusal !== undefined) {
+      this.#refused = true;
+      yield* this.#emit('text', refusal);
+    }
+    for (const piece of listOf(message['tool_calls'])) this.#calls.add(piece, isWhole);
+  }
+
+  /** A text, or a list of parts. */
+  *#content(content: unknown): Generator<Delta> {
+    if (typeof content === 'string') {
+      if (content !== '') yield* this.#shown(this.#think.push(content));
+      return;
+    }
+    for (const part of listOf(content)) {
+      if (!isFields(part)) continue;
+      if (part['type'] === 'thinking') yield* this.#emit('reasoning', thinkingOf(part));
+      else yield* this.#shown(this.#think.push(textOf(part['text']) ?? ''));
+    }
+  }
+
+  /** Reasoning between tags repeats what came in a field of its own. */
+  *#shown(parts: readonly Part[]): Generator<Delta> {
+    for (const part of parts) if (part.type === 'text' || !this.#native) yield* this.#emit(part.type, part.text);
+  }
+
+  *#emit(type: Part['type'], text: string): Generator<Delta> {
+    const whole = this.#halves[type].push(text);
+    if (whole !== '') yield { type, text: whole };
+  }
+
+  #ending(chunk: Fields, choice: Fields, hasContent: boolean): void {
+    const usage = usageOf(chunk);
+    if (usage) this.#usage = usage;
+    if (usage || hasContent) this.#closedByUsage = !hasContent;
+    const finish = textOf(choice['finish_reason'])?.toLowerCase();
+    if (finish === undefined) return;
+    if (FAILED.has(finish)) throw this.#options.fail({ error: { type: 'server_error', message: `the provider ended the reply with "${finish}"` } });
+    this.#finish = finish;
+  }
+
+  #reason(calls: readonly WholeCall[]): EndReason {
+    const reason = REASONS[this.#finish ?? ''] ?? 'stop';
+    if (this.#refused && calls.length === 0) return 'refused';
+    if (calls.length > 0) return reason === 'stop' ? 'calls' : reason;
+    return reason === 'calls' ? 'stop' : reason;
+  }
+
+  #item(calls: readonly WholeCall[]): ChatItem | undefined {
+    const { details, cameAsContent } = this.#reasoning;
+    const extras = Object.fromEntries(calls.flatMap((call, place) => (call.extra === undefined ? [] : [[place, call.extra]])));
+    const item: ChatItem = {
+      model: this.#options.model,
+      ...(cameAsContent && calls.length > 0 ? { reasoningField: 'reasoning_content' as const } : {}),
+      ...(details.length > 0 ? { details } : {}),
+      ...(Object.keys(extras).length > 0 ? { extras } : {}),
+    };
+    return Object.keys(item).length > 1 ? item : undefined;
+  }
+}
+
+const carriesContent = (message: Fields): boolean =>
+  ['content', 'reasoning_content', 'reasoning', 'refusal'].some((name) => textOf(message[name]) !== undefined) ||
+  ['content', 'tool_calls', 'reasoning_details'].some((name) => listOf(message[name]).length > 0);
+
+const isError = (chunk: Fields, event: SseEvent): boolean => {
+  if (event.event === 'error' || chunk['type'] === 'error' || chunk['object'] === 'error') return true;
+  if (isFields(chunk['error']) || textOf(chunk['error']) !== undefined) return true;
+  if ((numberOf(fieldsOf(chunk, 'base_resp')['status_code']) ?? 0) !== 0) return true;
+  return event.whole === true && !Array.isArray(chunk['choices']);
+};

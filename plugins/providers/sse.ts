@@ -1,0 +1,124 @@
+/** Server-sent events out of bytes, however they are cut. Also takes bodies that are no event stream. */
+import { StringDecoder } from 'node:string_decoder';
+import { ProviderError } from '../../kernel/index.ts';
+
+/** Characters of one event, or of one body that is no event stream. */
+const MAX_CHARS = 32 * 1024 * 1024;
+
+export interface SseEvent {
+  /** Empty when the stream does not name it. */
+  readonly event: string;
+  readonly data: string;
+  /** The body is no event stream: `data` is all of it. */
+  readonly whole?: true;
+}
+
+export class SseReader {
+  readonly #decoder = new StringDecoder('utf8');
+  /** The start of a line whose end has not come. */
+  #pieces: string[] = [];
+  #held = 0;
+  #mode: 'unknown' | 'events' | 'whole' = 'unknown';
+  /** The last character was a CR: a LF that follows belongs to it. */
+  #afterCr = false;
+  #event = '';
+  #data: string | undefined;
+
+  /** Lazy: an event is cut out when it is asked for. Take all of them before the next push. */
+  *push(bytes: Uint8Array): Generator<SseEvent> {
+    yield* this.#read(this.#decoder.write(bytes));
+  }
+
+  /** What is left at the end of the body, a final blank line or not. */
+  *end(): Generator<SseEvent> {
+    yield* this.#read(this.#decoder.end());
+    if (this.#mode === 'whole') {
+      yield { event: '', data: this.#taken(''), whole: true };
+      return;
+    }
+    if (this.#pieces.length > 0) {
+      const event = this.#line(this.#taken(''));
+      if (event) yield event;
+    }
+    const last = this.#dispatch();
+    if (last) yield last;
+  }
+
+  *#read(decoded: string): Generator<SseEvent> {
+    const text = this.#mode === 'unknown' ? this.#recognise(decoded) : decoded;
+    if (this.#mode === 'events') yield* this.#lines(text);
+    else if (text !== '') this.#hold(text);
+  }
+
+  /** No line of an event stream begins with a bracket: JSON and HTML do. */
+  #recognise(decoded: string): string {
+    const text = this.#pieces.length === 0 ? decoded.replace(/^\uFEFF/, '') : decoded;
+    const first = text.trimStart()[0];
+    if (first === undefined) return text;
+    this.#mode = first === '{' || first === '[' || first === '<' ? 'whole' : 'events';
+    return this.#mode === 'events' ? this.#taken(text) : text;
+  }
+
+  *#lines(text: string): Generator<SseEvent> {
+    if (text === '') return;
+    const fresh = this.#afterCr && text[0] === '\n' ? text.slice(1) : text;
+    this.#afterCr = text.endsWith('\r');
+    const lines = fresh.includes('\r') ? fresh.split(/\r\n|\n|\r/) : fresh.split('\n');
+    const rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const event = this.#line(this.#taken(line));
+      if (event) yield event;
+    }
+    if (rest !== '') this.#hold(rest);
+  }
+
+  #line(line: string): SseEvent | undefined {
+    if (line === '') return this.#dispatch();
+    if (line.startsWith('data:')) return this.#add(valueIn(line, 'data:'));
+    if (line === 'data') return this.#add('');
+    if (line.startsWith('event:')) this.#event = valueIn(line, 'event:');
+    return undefined;
+  }
+
+  /** Some servers leave out the blank line between events: what is complete by itself is an event of its own. */
+  #add(value: string): SseEvent | undefined {
+    const before = this.#data !== undefined && isComplete(this.#data) ? this.#dispatch() : undefined;
+    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    return before;
+  }
+
+  #dispatch(): SseEvent | undefined {
+    const event = this.#event;
+    const data = this.#data;
+    this.#event = '';
+    this.#data = undefined;
+    return data === undefined ? undefined : { event, data };
+  }
+
+  #hold(text: string): void {
+    this.#pieces.push(text);
+    this.#held += text.length;
+    if (this.#held > MAX_CHARS) throw new ProviderError('other', `the provider sent one event of more than ${MAX_CHARS} characters`);
+  }
+  #taken(rest: string): string {
+    if (this.#pieces.length === 0) return rest;
+    this.#pieces.push(rest);
+    const line = this.#pieces.join('');
+    this.#pieces = [];
+    this.#held = 0;
+    return line;
+  }
+}
+
+const valueIn = (line: string, field: string): string => line.slice(line[field.length] === ' ' ? field.length + 1 : field.length);
+
+const isComplete = (data: string): boolean => {
+  if (data.trim() === '[DONE]') return true;
+  if (!data.endsWith('}')) return false;
+  try {
+    JSON.parse(data);
+    return true;
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,42 @@
+/** Token counts in the many shapes in which providers send them. */
+import type { Delta } from '../../kernel/index.ts';
+import { type Fields, fieldsOf, isFields, listOf, numberOf } from './wire.ts';
+
+export type UsageDelta = Extract<Delta, { type: 'usage' }>;
+
+/** Of a chunk, wherever it keeps them; undefined when it has none. */
+export const usageOf = (chunk: Fields): UsageDelta | undefined => {
+  const places = [
+    chunk['usage'],
+    fieldsOf(chunk, 'x_groq')['usage'],
+    ...listOf(chunk['choices']).map((choice) => (isFields(choice) ? choice['usage'] : undefined)),
+  ];
+  const usage = places.find((place) => isFields(place) && counted(place));
+  return isFields(usage) ? toDelta(usage) : undefined;
+};
+
+const counted = (usage: Fields): boolean =>
+  first(usage['prompt_tokens'], usage['input_tokens'], usage['completion_tokens'], usage['output_tokens']) !== undefined;
+const first = (...values: readonly unknown[]): number | undefined => values.map(numberOf).find((value) => value !== undefined);
+
+const toDelta = (usage: Fields): UsageDelta => {
+  const input = { ...fieldsOf(usage, 'input_tokens_details'), ...fieldsOf(usage, 'prompt_tokens_details') };
+  const output = { ...fieldsOf(usage, 'output_tokens_details'), ...fieldsOf(usage, 'completion_tokens_details') };
+  const promptTokens = first(usage['prompt_tokens'], usage['input_tokens']) ?? 0;
+  const completion = first(usage['completion_tokens'], usage['output_tokens']) ?? 0;
+  const reasoningTokens = first(output['reasoning_tokens'], usage['reasoning_tokens']) ?? 0;
+  const totalTokens = first(usage['total_tokens']) ?? promptTokens + completion;
+  // Some leave reasoning out of the completion; their total gives them away.
+  const isApart = reasoningTokens > 0 && totalTokens === promptTokens + completion + reasoningTokens;
+  const cost = first(usage['cost']);
+  return {
+    type: 'usage',
+    promptTokens,
+    completionTokens: isApart ? completion + reasoningTokens : completion,
+    totalTokens,
+    cacheReadTokens: first(input['cached_tokens'], usage['prompt_cache_hit_tokens'], usage['cache_read_input_tokens'], usage['cached_tokens']) ?? 0,
+    cacheWriteTokens: first(input['cache_write_tokens'], usage['cache_creation_input_tokens']) ?? 0,
+    reasoningTokens,
+    ...(cost === undefined ? {} : { cost }),
+  };
+};

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest';
+import type { Block, Message, ModelRequest } from '../../../kernel/index.ts';
+import { chatBody } from '../../../plugins/providers/chat-request.ts';
+import { toObject } from '../../../plugins/providers/pairing.ts';
+import { learn, NO_QUIRKS, type Quirks } from '../../../plugins/providers/quirks.ts';
+import { request, user } from './replies.ts';
+
+const text = (value: string): Block => ({ type: 'text', text: value });
+const call = (id: string, tool = 'read', args = '{}'): Block => ({ type: 'call', id, tool, arguments: args });
+const assistant = (...blocks: readonly Block[]): Message => ({ role: 'assistant', origin: 'model', blocks });
+const results = (...blocks: readonly Block[]): Message => ({ role: 'tool', origin: 'kernel', blocks });
+const result = (id: string, content = `result of ${id}`): Block => ({ type: 'result', id, tool: 'read', content, status: 'ok' });
+const item = (data: object, provider = 'p'): Block => ({ type: 'item', provider, data: { model: 'a-model', ...data } });
+
+/** As it goes over the wire, without the types of the package. */
+interface Wire {
+  readonly role: string;
+  readonly content: unknown;
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly name: string } }[];
+}
+const body = (changes: Partial<ModelRequest> = {}, quirks: Quirks = NO_QUIRKS): { readonly messages: readonly Wire[] } =>
+  JSON.parse(JSON.stringify(chatBody(request(changes), 'p', quirks)));
+const messages = (list: readonly Message[], quirks?: Quirks): readonly Wire[] => body({ messages: list }, quirks).messages;
+const pairs = (list: readonly Wire[]): unknown[] => list.map((message) => message.tool_calls?.map((each) => each.id) ?? message.tool_call_id ?? message.role);
+
+describe('the request', () => {
+  test('the smallest', () => {
+    expect(body()).toEqual({ model: 'a-model', messages: [{ role: 'user', content: 'hello' }], stream: true, stream_options: { include_usage: true } });
+  });
+
+  test('system text, tools, limit and effort', () => {
+    const card = { name: 'read', description: 'Reads.', input: { type: 'object' } };
+    expect(body({ system: 'Be kind.', tools: [card], maxOutputTokens: 99, reasoning: 'high' })).toMatchObject({
+      messages: [{ role: 'system', content: 'Be kind.' }, { role: 'user' }],
+      tools: [{ type: 'function', function: { name: 'read', description: 'Reads.', parameters: { type: 'object' } } }],
+      max_tokens: 99,
+      reasoning_effort: 'high',
+    });
+    expect(body({ reasoning: 'off' })).not.toHaveProperty('reasoning_effort');
+  });
+
+  test('what was learnt about a host', () => {
+    const odd: Quirks = { ...NO_QUIRKS, limitField: 'max_completion_tokens', plainStream: true };
+    expect(body({ maxOutputTokens: 5 }, odd)).toMatchObject({ max_completion_tokens: 5 });
+    expect(Object.keys(body({ maxOutputTokens: 5 }, odd))).not.toEqual(expect.arrayContaining(['max_tokens']));
+    expect(body({}, odd)).not.toHaveProperty('stream_options');
+  });
+
+  test('the same history gives the same bytes, and a longer one begins with them', () => {
+    const history = [user('a'), assistant(text('b'), call('0')), results(result('0')), assistant(text('c'), call('0')), results(result('0'))];
+    const short = JSON.stringify(messages(history.slice(0, 3))).slice(0, -1);
+    expect(JSON.stringify(messages(history)).startsWith(short)).toBe(true);
+  });
+});
+
+describe('messages', () => {
+  test('raw text goes back to the model, not the visible one', () => {
+    expect(messages([{ ...assistant(text('seen')), raw: '<x>seen</x>' }])).toEqual([{ role: 'assistant', content: '<x>seen</x>' }]);
+  });
+
+  test('a reply with nothing in it', () => {
+    expect(messages([assistant()])).toEqual([{ role: 'assistant', content: '(no response)' }]);
+    expect(messages([assistant({ type: 'reasoning', text: 'hm' })])).toEqual([{ role: 'assistant', content: '(no response)' }]);
+    expect(messages([assistant(call('A'))])[0]).toMatchObject({ content: null });
+  });
+
+  test('images of the user, and of results behind all results', () => {
+    const image: Block = { type: 'image', image: { mediaType: 'image/png', data: 'AAAA' } };
+    const url = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+    expect(messages([{ role: 'user', origin: 'user', blocks: [text('look'), image] }])).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'look' }, url] },
+    ]);
+    const sent = messages([assistant(call('A'), call('B')), results(result('A'), image), results(result('B'))]);
+    expect(sent.map((message) => message.role)).toEqual(['assistant', 'tool', 'tool', 'user']);
+    expect(sent[3]?.content).toEqual([expect.anything(), url]);
+  });
+
+  test('empty texts are not sent', () => {
+    expect(messages([user(''), user('a')])).toHaveLength(1);
+    expect(messages([assistant(call('A')), results(result('A', ''))])[1]).toMatchObject({ content: '(no output)' });
+  });
+});
+
+describe('reasoning', () => {
+  const reasons: Block = { type: 'reasoning', text: 'why' };
+  const field = item({ reasoningField: 'reasoning_content' });
+  const after = (...blocks: readonly Block[]): Wire | undefined => messages([assistant(reasons, ...blocks), results(result('A'))])[0];
+
+  test('goes back in its field, with calls, to where it came from', () => {
+    expect(after(call('A'), field)).toMatchObject({ reasoning_content: 'why' });
+    expect(after(text('x'), field)).not.toHaveProperty('reasoning_content');
+    expect(after(call('A'))).not.toHaveProperty('reasoning_content');
+    expect(after(call('A'), item({ reasoningField: 'reasoning_content' }, 'other'))).not.toHaveProperty('reasoning_content');
+    expect(after(call('A'), item({ reasoningField: 'reasoning_content', model: 'other' }))).not.toHaveProperty('reasoning_content');
+  });
+
+  test('opaque parts go back as they came', () => {
+    expect(after(call('A'), item({ details: [{ type: 'reasoning.encrypted', data: 'd' }] }))).toMatchObject({
+      reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }],
+    });
+    expect(after(call('A'), item({ extras: { 0: { google: 's' } } }))?.tool_calls?.[0]).toMatchObject({ extra_content: { google: 's' } });
+  });
+
+  test('a placeholder only where a host demanded it', () => {
+    const quirks: Quirks = { ...NO_QUIRKS, reasoningAlways: true };
+    expect(messages([assistant(call('A'))], quirks)[0]).toMatchObject({ reasoning_content: ' ' });
+    expect(messages([assistant(text('x'))], quirks)[0]).not.toHaveProperty('reasoning_content');
+  });
+});
+
+describe('calls and results', () => {
+  test.each<[string, readonly Message[], readonly unknown[]]>([
+    ['in order', [assistant(call('A'), call('B')), results(result('B'), result('A'))], [['A', 'B'], 'A', 'B']],
+    ['a result that is missing', [assistant(call('A'), call('B')), results(result('B')), user('x')], [['A', 'B'], 'A', 'B', 'user']],
+    ['a result without a call', [user('x'), results(result('Z')), assistant(call('A')), results(result('Q'), result('A'))], ['user', ['A'], 'A']],
+    ['something in between', [assistant(call('A')), user('wait'), results(result('A'))], [['A'], 'A', 'user']],
+    ['one id in two replies', [assistant(call('0')), results(result('0')), assistant(call('0')), results(result('0'))], [['0'], '0', ['0_2'], '0_2']],
+    ['one id in one reply', [assistant(call('A'), call('A')), results(result('A'), result('A'))], [['A', 'A_2'], 'A', 'A_2']],
+    ['ids of other providers', [assistant(call('functions.add:0')), results(result('functions.add:0'))], [['functions.add:0'], 'functions.add:0']],
+  ])('%s', (_name, history, expected) => {
+    expect(pairs(messages(history))).toEqual(expected);
+  });
+
+  test('two calls of one id get their own results', () => {
+    const sent = messages([assistant(call('A'), call('A')), results(result('A', 'one'), result('A', 'two'))]);
+    expect(sent.slice(1).map((message) => message.content)).toEqual(['one', 'two']);
+  });
+
+  test('a made-up result says that the outcome is unknown', () => {
+    expect(messages([assistant(call('A'))])[1]?.content).toMatch(/No result.*Check/);
+  });
+
+  test('odd ids and names are made valid, the same way each time', () => {
+    const history = [assistant(call('a b/ü', 'my tool!'), call('')), results(result('a b/ü'), result(''))];
+    const [reply, ...answers] = messages(history);
+    const calls = reply?.tool_calls ?? [];
+    expect(calls.map((each) => each.function.name)).toEqual(['my_tool_', 'read']);
+    for (const each of calls) expect(each.id).toMatch(/^[\w.:-]{1,64}$/);
+    expect(answers.map((answer) => answer.tool_call_id)).toEqual(calls.map((each) => each.id));
+    expect(messages(history)).toEqual(messages(history));
+  });
+
+  test('short ids where a host takes no others', () => {
+    const [reply, answer] = messages([assistant(call('call_1')), results(result('call_1'))], { ...NO_QUIRKS, shortIds: true });
+    expect(reply?.tool_calls?.[0]?.id).toMatch(/^[A-Za-z0-9]{9}$/);
+    expect(answer?.tool_call_id).toBe(reply?.tool_calls?.[0]?.id);
+  });
+
+  test.each([
+    ['{"a": 1}', '{"a": 1}'],
+    ['', '{}'],
+    [' null ', '{}'],
+    ['"{\\"a\\":1}"', '{"a":1}'],
+    ['["a"]', '{"value":["a"]}'],
+    ['5', '{"value":5}'],
+    ['{"a": b}', '{"error":"these arguments were no JSON","raw":"{\\"a\\": b}"}'],
+  ])('arguments %s', (raw, expected) => {
+    expect(toObject(raw)).toBe(expected);
+  });
+
+  test('the conversation itself stays as it was', () => {
+    const history = [assistant(call('', 'x y', 'bad')), results(result(''))];
+    const before = structuredClone(history);
+    messages(history);
+    expect(history).toEqual(before);
+  });
+});
+
+describe('learning from refusals', () => {
+  const refusal = (message: string, more: object = {}) => JSON.stringify({ error: { message, ...more } });
+  test.each<[string, number, string, Partial<Quirks>]>([
+    [
+      'another name of the limit',
+      400,
+      refusal("'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
+      { limitField: 'max_completion_tokens' },
+    ],
+    ['a limit that is too high', 400, refusal('`max_completion_tokens` must be less than 5, the maximum value', { param: 'max_tokens' }), {}],
+    ['reasoning that is missing', 400, refusal('Missing `reasoning_content` field in the assistant message'), { reasoningAlways: true }],
+    ['no stream_options', 422, JSON.stringify({ detail: [{ loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }] }), { plainStream: true }],
+    ['short ids', 400, JSON.stringify({ message: 'Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.' }), { shortIds: true }],
+    ['another status', 500, refusal('max_tokens max_completion_tokens'), {}],
+    ['something else', 400, refusal('no'), {}],
+  ])('%s', (_name, status, answer, expected) => {
+    expect(learn(NO_QUIRKS, status, answer)).toEqual({ ...NO_QUIRKS, ...expected });
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { CastConfig, Provider, Recovery } from '../../../kernel/index.ts';
+import plugin from '../../../plugins/providers/index.ts';
+import { manifest } from '../../../plugins/providers/manifest.ts';
+import { answering, clock, gather, request } from './replies.ts';
+
+const END = 'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+
+/** Applies the plugin to a scope that has no more than it may use. */
+const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {}) => {
+  const providers = new Map<string, Provider>();
+  const taps: { label: string; run: (failure: object, at: object) => Recovery | undefined }[] = [];
+  const sent: { url: string; headers: Record<string, string> }[] = [];
+  const asked: string[] = [];
+  const answer = answering([Buffer.from(END)]);
+  const pool = new Map<string, unknown>();
+  let count = 0;
+  plugin.spec.apply?.({
+    options: { firstTokenMs: 1000, idleMs: 1000 },
+    config: { value: config },
+    clock,
+    ids: { next: (kind: string) => `${kind}-${++count}` },
+    host: { pool: (key: string, make: () => unknown) => pool.get(key) ?? pool.set(key, make()).get(key) },
+    powers: {
+      net: {
+        fetch: (url: string, init: { headers: Record<string, string> }) => {
+          sent.push({ url, headers: init.headers });
+          return answer(url);
+        },
+      },
+      secrets: {
+        get: async (name: string) => {
+          asked.push(name);
+          return secrets[name];
+        },
+      },
+    },
+    registries: { providers: { add: (provider: Provider) => providers.set(provider.name, provider) } },
+    hooks: { failure: { tap: (label: string, _options: object, run: never) => taps.push({ label, run }) } },
+  } as never);
+  return { providers, taps, sent, asked };
+};
+const use = (provider: Provider | undefined) => gather(provider?.stream(request(), new AbortController().signal) ?? (async function* () {})());
+
+describe('the plugin', () => {
+  test('says what it needs', () => {
+    expect(manifest).toMatchObject({ name: 'providers', capabilities: ['net', 'secrets'], activation: ['session'], taps: ['failure'] });
+    expect(plugin.spec).toMatchObject({ name: 'providers' });
+  });
+
+  test('brings one provider for each entry', () => {
+    expect([...apply({ providers: { env: {}, mine: {} } }).providers.keys()]).toEqual(['env', 'mine']);
+    expect(apply({}).providers.size).toBe(0);
+  });
+
+  test('asks for the key when it is needed, by its name', async () => {
+    const { providers, sent, asked } = apply(
+      { providers: { env: { baseUrl: 'http://127.0.0.1:9/v1' }, mine: { baseUrl: 'https://api.example.test', key: 'MINE' } } },
+      { MINE: 'key-of-mine' },
+    );
+    expect(asked).toEqual([]);
+    expect((await use(providers.get('env'))).text).toBe('hi');
+    expect((await use(providers.get('mine'))).text).toBe('hi');
+    expect(asked).toEqual(['CAST_API_KEY', 'MINE']);
+    expect(sent.map(({ url, headers }) => [url, headers['authorization']])).toEqual([
+      ['http://127.0.0.1:9/v1/chat/completions', undefined],
+      ['https://api.example.test/chat/completions', 'Bearer key-of-mine'],
+    ]);
+  });
+
+  test('an API that it does not speak is named', async () => {
+    expect((await use(apply({ providers: { a: { api: 'responses' } } }).providers.get('a'))).error).toMatchObject({
+      kind: 'bad_request',
+      message: expect.stringContaining('providers.a.api'),
+    });
+  });
+
+  test('its tap answers with spread waits', () => {
+    const [tap] = apply({}).taps;
+    expect(tap?.label).toBe('retry');
+    const failure = { kind: 'overload', error: new Error('busy'), elapsedMs: 0, began: false };
+    const waits = [1, 2, 3, 4, 5].map((step) => tap?.run(failure, { turn: 1, step }));
+    const delays = waits.map((answer) => (answer && 'retry' in answer ? (answer.retry.afterMs ?? 0) : 0));
+    for (const delay of delays) expect(delay >= 400 && delay <= 500).toBe(true);
+    expect(new Set(delays).size).toBeGreaterThan(1);
+  });
+});

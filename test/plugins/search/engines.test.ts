@@ -1,0 +1,180 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ToolInputs } from '../../../kernel/index.ts';
+import { type Desk, openDesk } from './desk.ts';
+
+let desk: Desk;
+beforeAll(() => {
+  desk = openDesk();
+  const files: Readonly<Record<string, string | Buffer>> = {
+    '.gitignore': '\ufeff# comment\r\nbuild/\r\n!build/keep.txt\r\n*.log\r\n!keep.log\r\nwith\\ space.txt\r\n/anchored.txt\r\ndeep/**/cache.txt\r\n',
+    '.hidden.ts': 'hit hidden\n',
+    'a.ts': 'hit one\nmiss\nhit two\nmiss\nmiss\nmiss\nhit three\n',
+    'a-b.ts': 'hit in a-b\n',
+    'a/b.ts': 'hit in a/b\n',
+    'a/nested/.gitignore': 'local.txt\n!out.log\n*.tmp\n',
+    'a/nested/local.txt': 'hit ignored\n',
+    'a/nested/out.log': 'hit brought back\n',
+    'a/nested/x.tmp': 'hit ignored\n',
+    'a/anchored.txt': 'hit not at the root\n',
+    'anchored.txt': 'hit ignored\n',
+    'with space.txt': 'hit ignored\n',
+    'build/keep.txt': 'hit ignored\n',
+    'build/sub/x.ts': 'hit ignored\n',
+    'debug.log': 'hit ignored\n',
+    'keep.log': 'hit kept\n',
+    'UPPER.LOG': 'hit kept, too\n',
+    'deep/x/cache.txt': 'hit ignored\n',
+    'deep/x/other.txt': 'hit deep\n',
+    'excluded.txt': 'hit ignored by info/exclude\n',
+    'personal.swp': 'hit ignored by the user\n',
+    'node_modules/m/index.js': 'hit module\n',
+    'sub/.git/HEAD': 'ref: refs/heads/main\n',
+    'sub/own.log': 'hit in another repository\n',
+    'crlf.txt': 'hit end\r\nmiss\r\nhit end\r\n',
+    'bom.txt': '\ufeffhit behind a mark\n',
+    'latin.txt': Buffer.from('hit gr\xfcn\n', 'latin1'),
+    'wide.txt': Buffer.from('\ufeffhit wide\r\n', 'utf16le'),
+    'wide-be.txt': Buffer.from('\ufeffhit wide\n', 'utf16le').swap16(),
+    'binary.dat': Buffer.from('hit\0binary\n'),
+    'long.txt': `${'x'.repeat(3000)}ü hit ${'y'.repeat(3000)}\n`,
+    'app/(shop)/[id]/page.tsx': 'hit page\n',
+    'many.txt': 'hit\n'.repeat(250),
+    'special.txt': '--pre=touch PWNED\n-e\na.b\naxb\n$1 (x) [y] {z}\nfoo{\n"quoted" it\'s\n',
+    'empty.txt': '',
+    'no-final-feed.txt': 'miss\nhit last',
+    'Case.TXT': 'HIT upper\n',
+    'umlaut.txt': 'Größe ÄRGER\n',
+  };
+  for (const [name, content] of Object.entries(files)) desk.put(name, content);
+  execFileSync('git', ['init', '-q'], { cwd: desk.cwd });
+  desk.put('.git/info/exclude', 'excluded.txt\n');
+  desk.put('../home/.gitconfig', '[core]\n\texcludesFile = ~/my-ignores\n');
+  desk.put('../home/my-ignores', '*.swp\n');
+  symlinkSync('..', join(desk.cwd, 'a/loop'));
+  symlinkSync('circle-b', join(desk.cwd, 'circle-a'));
+  symlinkSync('circle-a', join(desk.cwd, 'circle-b'));
+  symlinkSync('a.ts', join(desk.cwd, 'link.ts'));
+  execFileSync('mkfifo', [join(desk.cwd, 'pipe')]);
+  // No repository, but ignore files.
+  desk.put('../plain/.gitignore', '*.log\nskip/\n');
+  desk.put('../plain/x.log', 'hit ignored\n');
+  desk.put('../plain/y.txt', 'hit plain\n');
+  desk.put('../plain/skip/z.txt', 'hit skipped\n');
+  desk.put('../plain/repo/.git/HEAD', 'ref: refs/heads/main\n');
+  desk.put('../plain/repo/.git/info/exclude', 'out.txt\n');
+  for (const name of ['in.txt', 'out.txt', 'x.log']) desk.put(`../plain/repo/${name}`, `hit ${name}\n`);
+  chmodSync(desk.top, 0o755);
+});
+afterAll(() => desk.remove());
+
+const greps: readonly ToolInputs['grep'][] = [
+  { pattern: 'hit' },
+  { pattern: 'hit', path: 'a' },
+  { pattern: 'hit', path: 'a/nested' },
+  { pattern: 'hit', path: 'build' },
+  { pattern: 'hit', path: 'build/keep.txt' },
+  { pattern: 'hit', path: 'a.ts' },
+  { pattern: 'hit', path: 'link.ts' },
+  { pattern: 'hit', path: 'binary.dat' },
+  { pattern: 'hit', path: 'node_modules' },
+  { pattern: 'hit', path: 'sub' },
+  { pattern: 'hit', path: '../plain' },
+  { pattern: 'hit', path: '../plain/skip' },
+  { pattern: 'hit', glob: '*.ts' },
+  { pattern: 'hit', glob: '!*.ts' },
+  { pattern: 'hit', glob: 'a/**/*.{ts,log}' },
+  { pattern: 'hit', glob: 'app/(shop)/**' },
+  { pattern: 'hit', context: 1 },
+  { pattern: 'hit', context: 2, limit: 1 },
+  { pattern: 'hit', path: 'many.txt', limit: 3, context: 1 },
+  { pattern: 'HIT', ignoreCase: true, glob: '*.TXT' },
+  { pattern: 'ÄRGER|größe', ignoreCase: true },
+  { pattern: 'end$' },
+  { pattern: '^hit (behind|wide)' },
+  { pattern: 'gr' },
+  { pattern: 'Gr\\p{L}+e' },
+  { pattern: 'a.b', literal: true },
+  { pattern: '$1 (x) [y] {z}', literal: true },
+  { pattern: '--pre=touch PWNED' },
+  { pattern: '-e' },
+  { pattern: '--files', literal: true },
+  { pattern: '\\"quoted\\" it\\\'s' },
+  { pattern: 'foo{' },
+  { pattern: '[[:upper:]]IT' },
+  { pattern: '(?i)HIT upper' },
+  { pattern: 'hit (?=two)' },
+  { pattern: '(\\w)\\1' },
+  { pattern: '^$' },
+  { pattern: 'nothing at all like this' },
+];
+const globs: readonly ToolInputs['glob'][] = [
+  { pattern: '*' },
+  { pattern: '**/*' },
+  { pattern: '**/*.ts' },
+  { pattern: 'a/**' },
+  { pattern: 'nested/*' },
+  { pattern: '*.{ts,{log,tsx}}' },
+  { pattern: '?.ts' },
+  { pattern: 'app/(shop)/*/*.tsx' },
+  { pattern: '*', path: 'build' },
+  { pattern: '*', path: '../plain' },
+  { pattern: '*', limit: 3 },
+  { pattern: '-x' },
+  { pattern: '{a' },
+  { pattern: '/a.ts' },
+  { pattern: 'a/' },
+];
+
+test.each(greps)('grep %o', async (input) => {
+  const [fast, slow] = await Promise.all([desk.run('ripgrep', 'grep', input), desk.run('walk', 'grep', input)]);
+  expect(slow).toEqual(fast);
+  expect(fast.status).toBe('ok');
+});
+test.each(globs)('glob %o', async (input) => {
+  const [fast, slow] = await Promise.all([desk.run('ripgrep', 'glob', input), desk.run('walk', 'glob', input)]);
+  expect(slow).toEqual(fast);
+  expect(fast.status).toBe('ok');
+});
+test.each(['(unclosed', '[a', '*'])('%s is a bad pattern for both', async (pattern) => {
+  for (const engine of ['ripgrep', 'walk'] as const) {
+    expect(await desk.run(engine, 'grep', { pattern })).toMatchObject({ status: 'error', error: { code: 'INVALID_ARGUMENT' } });
+  }
+});
+
+const gitFiles = (): readonly string[] =>
+  execFileSync('git', ['-c', 'core.quotePath=false', 'ls-files', '--others', '--cached', '--exclude-standard'], {
+    cwd: desk.cwd,
+    encoding: 'utf8',
+    env: { ...process.env, HOME: join(desk.top, 'home'), XDG_CONFIG_HOME: join(desk.top, 'home/.config') },
+  })
+    .split('\n')
+    .filter(Boolean);
+
+test.each(['ripgrep', 'walk'] as const)('%s lists what git considers', async (engine) => {
+  const { content } = await desk.run(engine, 'glob', { pattern: '*' });
+  // Git says nothing about the inside of another repository and names links; node_modules is not searched even where git has it.
+  const expected = gitFiles().filter((path) => !/^(?:sub\/|node_modules\/|a\/loop|circle-|link\.ts)/.test(path));
+  expect(
+    content
+      .split('\n')
+      .filter((path) => !path.startsWith('sub/'))
+      .sort(),
+  ).toEqual([...expected].sort());
+});
+
+test('matches are where they should be', async () => {
+  const { content } = await desk.run('walk', 'grep', { pattern: 'hit' });
+  expect(content).toContain('\na/b.ts:1:hit in a/b\n');
+  for (const part of ['ignored', 'binary', 'module', 'HEAD']) expect(content).not.toContain(part);
+  expect(content).toContain('a/nested/out.log:1:hit brought back');
+  expect(content).toContain('sub/own.log:1:hit in another repository');
+  expect(content).toContain('long.txt:1:…xxx');
+  expect(content).toContain('(At most 100 matches of each file are shown; reached in many.txt.)');
+  expect(content.match(/a\.ts:1:hit one/g)).toHaveLength(1);
+  expect((await desk.run('walk', 'grep', { pattern: 'hit', path: 'build' })).content).toContain(
+    '(build is ignored by git; it is shown because it was asked for by name.)',
+  );
+});
