@@ -1,0 +1,29 @@
+/** Every plugin that comes with cast, by name. Manifests are read at each start; code is loaded when it is triggered. */
+import type { Manifest, PluginRef } from '../kernel/index.ts';
+import { manifest as bash } from '../plugins/bash/manifest.ts';
+import { manifest as files } from '../plugins/files/manifest.ts';
+import { manifest as identity } from '../plugins/identity/manifest.ts';
+import { manifest as permissions } from '../plugins/permissions/manifest.ts';
+import { manifest as providers } from '../plugins/providers/manifest.ts';
+import { manifest as reminders } from '../plugins/reminders/manifest.ts';
+import { manifest as replay } from '../plugins/replay/manifest.ts';
+import { manifest as search } from '../plugins/search/manifest.ts';
+import { manifest as sessionsSqlite } from '../plugins/sessions-sqlite/manifest.ts';
+import { manifest as shell } from '../plugins/shell/manifest.ts';
+import { manifest as usage } from '../plugins/usage/manifest.ts';
+
+const builtin = (manifest: Manifest, load: PluginRef['load']): PluginRef => ({ manifest, builtin: true, source: 'built in', load });
+
+export const builtins: readonly PluginRef[] = [
+  builtin(bash, () => import('../plugins/bash/index.ts')),
+  builtin(files, () => import('../plugins/files/index.ts')),
+  builtin(identity, () => import('../plugins/identity/index.ts')),
+  builtin(permissions, () => import('../plugins/permissions/index.ts')),
+  builtin(providers, () => import('../plugins/providers/index.ts')),
+  builtin(reminders, () => import('../plugins/reminders/index.ts')),
+  builtin(replay, () => import('../plugins/replay/index.ts')),
+  builtin(search, () => import('../plugins/search/index.ts')),
+  builtin(sessionsSqlite, () => import('../plugins/sessions-sqlite/index.ts')),
+  builtin(shell, () => import('../plugins/shell/index.ts')),
+  builtin(usage, () => import('../plugins/usage/index.ts')),
+];

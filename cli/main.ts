@@ -1,0 +1,126 @@
+/** From the words of the command line to a command and its exit code. */
+import { Cli, type CommandClass } from 'clipanion';
+import { CastError, isCastError, messageOf } from '../kernel/index.ts';
+import { nearest } from '../kernel/nearest.ts';
+import { explainSyntax, usageError, type CastContext } from './arguments.ts';
+import { manual, overview } from './help.ts';
+import { packageVersion } from './package.ts';
+import { describeError } from './run-formats.ts';
+import { createOutput, FORMATS, type Format } from './run-output.ts';
+import { claimStdio, type Stdio } from './stdio.ts';
+import { createPaint, oneLine, type Paint } from './style.ts';
+
+type Commands = readonly CommandClass<CastContext>[];
+
+/** Commands by their first word; only what is asked for is loaded. */
+const COMMANDS: Readonly<Record<string, () => Promise<Commands>>> = {
+  run: async () => [(await import('./run-command.ts')).RunCommand],
+  plugins: async () => (await import('./inspect.ts')).pluginCommands,
+  config: async () => [(await import('./config-command.ts')).ConfigCommand],
+  sessions: async () => (await import('./sessions.ts')).sessionCommands,
+  trust: async () => (await import('./trust.ts')).trustCommands,
+  demo: async () => [(await import('./demo-command.ts')).DemoCommand],
+  doctor: async () => [(await import('./doctor.ts')).DoctorCommand],
+};
+
+/** Never rejects: the process ends here, whatever still runs in it. */
+export const main = async (argv: readonly string[]): Promise<void> => {
+  const stdio = claimStdio();
+  let exitCode: number;
+  try {
+    exitCode = await dispatch(argv, stdio);
+  } catch (error) {
+    exitCode = await reportFailure(argv, error, stdio);
+  }
+  process.exit(exitCode);
+};
+
+const dispatch = async (argv: readonly string[], stdio: Stdio): Promise<number> => {
+  const cli = Cli.from<CastContext>([...(await commandsFor(argv, stdio))], { binaryName: 'cast' });
+  const help = helpFor(argv, cli, createPaint(stdio.isTerminal.out, process.env));
+  if (help !== undefined) {
+    await stdio.out(help);
+    return 0;
+  }
+  try {
+    const command = cli.process([...argv], contextOf(stdio));
+    return (await command.validateAndExecute()) ?? 0;
+  } catch (error) {
+    throw explainSyntax(error, argv, cli);
+  }
+};
+
+/** Throws CLI_USAGE when the first word is none of them. */
+const commandsFor = async (argv: readonly string[], stdio: Stdio): Promise<Commands> => {
+  const [word = ''] = argv;
+  const load = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
+  if (load) return load();
+  if (!HELP.has(word) && word !== 'help') throw noCommand(argv, stdio);
+  return (await Promise.all(Object.values(COMMANDS).map((each) => each()))).flat();
+};
+
+const HELP: ReadonlySet<string> = new Set(['--help', '-h']);
+
+/** Undefined when something is to be done. A word such as `plugins` alone is a question as well. */
+const helpFor = (argv: readonly string[], cli: Cli<CastContext>, paint: Paint): string | undefined => {
+  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
+  const isAsked = words.some((word) => HELP.has(word)) || words[0] === 'help';
+  if (!isAsked && words.length > 1) return undefined;
+  const definitions = cli.definitions();
+  const typed = `cast ${words.filter((word) => !word.startsWith('-')).join(' ')} `;
+  const fitting = definitions.filter(({ path }) => typed.startsWith(`${path} `)).sort((one, other) => other.path.length - one.path.length);
+  if (!isAsked && fitting.length > 0) return undefined;
+  return fitting[0] ? manual(fitting[0], paint) : overview(definitions, packageVersion(), paint);
+};
+
+const contextOf = (stdio: Stdio): CastContext => ({
+  ...Cli.defaultContext,
+  stdio,
+  environment: process.env,
+  startedIn: process.cwd(),
+});
+
+/** Nothing is ever guessed to be a prompt: that would cost money, or start something. */
+const noCommand = (argv: readonly string[], { isTerminal }: Stdio): CastError => {
+  const [word = ''] = argv;
+  if (word.startsWith('-')) {
+    const near = nearest(word, ['--version', '--help']);
+    return usageError(
+      `there is no flag ${oneLine(word)} before a command`,
+      near === undefined ? 'Flags follow the command: cast run --model …' : `Did you mean ${near}?`,
+    );
+  }
+  const near = nearest(word, Object.keys(COMMANDS));
+  if (near !== undefined) return usageError(`there is no command ${word}`, `Did you mean \`cast ${[near, ...argv.slice(1)].join(' ')}\`?`);
+  const fix = 'To send a prompt: cast run "…". `cast --help` lists the commands.';
+  if (/^[a-z][a-z-]*$/.test(word) && argv.length <= 2) return usageError(`there is no command ${word}`, fix);
+  const isTerminalThere = isTerminal.in && isTerminal.out;
+  return usageError(isTerminalThere ? 'the interactive terminal is not part of this version' : 'an interactive session needs a terminal', fix);
+};
+
+/** Early failures of a run are in its format as well. */
+const reportFailure = async (argv: readonly string[], error: unknown, stdio: Stdio): Promise<number> => {
+  const failure = isCastError(error) ? error : new CastError('INTERNAL', messageOf(error), { cause: error });
+  if (failure.code === 'INTERNAL' && process.env['CAST_LOG'] === 'debug') stdio.err(`${error instanceof Error ? error.stack : String(error)}\n`);
+  const shown = {
+    code: failure.code,
+    message: failure.message,
+    retryable: failure.retryable,
+    ...(failure.fix === undefined ? {} : { suggestedFix: failure.fix }),
+  };
+  if (argv[0] !== 'run') stdio.err(`${describeError(shown)}\n`);
+  else
+    await createOutput(formatIn(argv), { stdio, cwd: process.cwd(), version: packageVersion() }).end({
+      reason: 'error',
+      exitCode: failure.exit,
+      error: shown,
+    });
+  return failure.exit;
+};
+
+/** From words that could perhaps not be parsed. */
+const formatIn = (argv: readonly string[]): Format => {
+  const at = argv.findIndex((word) => word === '--format' || word.startsWith('--format='));
+  const value = argv[at]?.includes('=') ? argv[at]?.slice('--format='.length) : argv[at + 1];
+  return (at < 0 ? undefined : FORMATS.find((format) => format === value)) ?? 'text';
+};

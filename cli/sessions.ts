@@ -1,0 +1,102 @@
+/** `cast sessions`: what is kept, and what was said. */
+import { Command, Option } from 'clipanion';
+import { CastError, type Entry, type SessionRecord, type Store } from '../kernel/index.ts';
+import { CastCommand, wholeNumber } from './arguments.ts';
+import { endKernel, startKernel } from './processes.ts';
+import { alignRows, createPaint, cut, oneLine, plainLines, type Paint } from './style.ts';
+
+const LISTED = '50';
+/** Lines and characters of a tool's result in a transcript; all of it is in the JSON. */
+const RESULT_LINES = 12;
+const RESULT_WIDTH = 200;
+
+abstract class SessionsBase extends CastCommand {
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  protected async withStore<T>(use: (store: Store, root: string) => Promise<T>): Promise<T> {
+    const { stdio, environment } = this.context;
+    const { home, root } = this.place();
+    const kernel = startKernel(home, stdio, environment);
+    try {
+      return await use(await kernel.store(), root);
+    } finally {
+      await endKernel(kernel, 'read');
+    }
+  }
+}
+
+class ListCommand extends SessionsBase {
+  static override paths = [['sessions', 'list']];
+  static override usage = Command.Usage({ category: 'Sessions', description: 'Sessions of this project, the newest first' });
+  all = Option.Boolean('--all', false, { description: 'Of every project' });
+  limit = Option.String('--limit', LISTED, { description: `How many; default ${LISTED}` });
+
+  override async execute(): Promise<number> {
+    const limit = wholeNumber('--limit', this.limit);
+    const records = await this.withStore(async (store, root) => store.list({ kind: 'conversation', limit, ...(this.all ? {} : { root }) }));
+    if (this.json) await this.print(JSON.stringify(records, null, 2));
+    else if (records.length === 0) await this.print(this.all ? 'There are no sessions.' : 'There are no sessions of this project; --all lists every project.');
+    else await this.print(alignRows(records.map((record) => this.#row(record))).map((row) => cut(row, this.context.stdio.columns ?? Number.POSITIVE_INFINITY)));
+    return 0;
+  }
+
+  #row({ id, updatedAt, messages, model, title, root }: SessionRecord): readonly string[] {
+    return [id, dateOf(updatedAt), `${messages}`.padStart(4), model, ...(this.all ? [root] : []), oneLine(title) || '(no title)'];
+  }
+}
+
+class ShowCommand extends SessionsBase {
+  static override paths = [['sessions', 'show']];
+  static override usage = Command.Usage({ category: 'Sessions', description: 'What was said in a session' });
+  id = Option.String({ name: 'ID' });
+
+  override async execute(): Promise<number> {
+    const { stdio, environment } = this.context;
+    const { record, entries } = await this.withStore(async (store) => {
+      const found = await store.get(this.id);
+      if (!found) throw new CastError('SESSION_UNKNOWN', `there is no session ${this.id}`, { fix: 'List them with `cast sessions list --all`.' });
+      return { record: found, entries: await store.branch(this.id) };
+    });
+    const paint = createPaint(stdio.isTerminal.out, environment);
+    await this.print(this.json ? JSON.stringify({ ...record, entries }, null, 2) : transcriptOf(record, entries, paint));
+    return 0;
+  }
+}
+
+/** Local time, to the minute. */
+const dateOf = (at: number): string => {
+  const date = new Date(at);
+  const two = (number: number): string => `${number}`.padStart(2, '0');
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
+};
+
+export const transcriptOf = (record: SessionRecord, entries: readonly Entry[], paint: Paint): readonly string[] => [
+  `${paint.bold(oneLine(record.title) || '(no title)')}`,
+  paint.dim(`${record.id}, ${dateOf(record.createdAt)}, ${record.model}, ${record.cwd}`),
+  ...entries.flatMap((entry) => entryLines(entry, paint)),
+];
+
+const entryLines = (entry: Entry, paint: Paint): readonly string[] => {
+  if (entry.kind === 'compaction') return ['', paint.dim('— what came before was summarised —'), plainLines(entry.data.summary)];
+  if (entry.kind !== 'message') return [];
+  const { role, origin, blocks, incomplete } = entry.data;
+  const lines = blocks.flatMap((block): readonly string[] => {
+    if (block.type === 'text') return [plainLines(block.text.trim())].filter((text) => text !== '');
+    if (block.type === 'call') return [paint.dim(`→ ${block.tool} ${cut(oneLine(block.arguments), RESULT_WIDTH)}`)];
+    if (block.type === 'image') return [paint.dim(`(image, ${block.image.mediaType})`)];
+    return block.type === 'result' ? resultLines(block.status, block.content, paint) : [];
+  });
+  if (lines.length === 0) return [];
+  if (role === 'tool') return lines;
+  const speaker = role === 'assistant' ? paint.green('assistant') : paint.cyan(origin);
+  return ['', `${speaker}${incomplete ? paint.dim(' (broke off)') : ''}`, ...lines];
+};
+
+const resultLines = (status: string, content: string, paint: Paint): readonly string[] => {
+  const lines = plainLines(content.trimEnd()).split('\n');
+  const shown = lines.slice(0, RESULT_LINES).map((line) => paint.dim(`  ${cut(line, RESULT_WIDTH)}`));
+  const rest = lines.length > RESULT_LINES ? [paint.dim(`  … ${lines.length - RESULT_LINES} more lines`)] : [];
+  return status === 'ok' ? [...shown, ...rest] : [paint.red(`  ${status}`), ...shown, ...rest];
+};
+
+export const sessionCommands = [ListCommand, ShowCommand];

@@ -1,0 +1,31 @@
+/** The streams of the process. Standard output belongs to the command: whatever else is printed there goes to standard error. */
+
+export interface Stdio {
+  readonly isTerminal: { readonly in: boolean; readonly out: boolean; readonly err: boolean };
+  /** Columns of standard output; undefined where it is no terminal. */
+  readonly columns: number | undefined;
+  /** Resolves when it is written, so that a slow reader slows the writer and loses nothing. */
+  out(text: string): Promise<void>;
+  err(text: string): void;
+  /** Called when the reader of standard output is gone; the last one counts. Default: the process ends with 0. */
+  onBroken(run: () => void): void;
+}
+
+export const claimStdio = (): Stdio => {
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  let broken = (): void => process.exit(0);
+  stdout.on('error', () => broken());
+  // Nobody is left to tell.
+  stderr.on('error', () => undefined);
+  stdout.write = ((...args: Parameters<typeof stderr.write>) => stderr.write(...args)) as typeof stdout.write;
+  return {
+    isTerminal: { in: process.stdin.isTTY ?? false, out: stdout.isTTY ?? false, err: stderr.isTTY ?? false },
+    columns: stdout.isTTY ? stdout.columns : undefined,
+    out: (text) => new Promise((resolve) => void write(text, () => resolve())),
+    err: (text) => void stderr.write(text),
+    onBroken: (run) => {
+      broken = run;
+    },
+  };
+};
