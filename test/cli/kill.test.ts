@@ -1,0 +1,99 @@
+/**
+ * SIGKILL at random moments of a turn of thirty steps: no finished step is lost, nothing is run twice, and what is sent afterwards
+ * is a history that a strict provider takes. `CAST_KILL_ROUNDS=200` runs as many rounds; the seed of a failure is in its message.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { call, say, startProvider, type Reply } from '../provider.ts';
+import { bundleCommand, type Bundle } from './bundle.ts';
+import { createPlace, linesOf, start, type Outcome } from './program.ts';
+
+const ROUNDS = Number(process.env['CAST_KILL_ROUNDS'] ?? 10);
+const STEPS = 30;
+
+let bundle: Bundle;
+beforeAll(async () => {
+  bundle = await bundleCommand();
+}, 60_000);
+afterAll(() => bundle.remove());
+
+interface Sent {
+  readonly role: string;
+  readonly content?: unknown;
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly arguments: string } }[];
+}
+
+/** What a strict provider would refuse; undefined when it is fine. */
+const refusal = (messages: readonly Sent[]): string | undefined => {
+  const open = new Set<string>();
+  for (const [index, message] of messages.entries()) {
+    if (message.role === 'tool') {
+      if (!open.delete(message.tool_call_id ?? '')) return `message ${index} answers no call`;
+      continue;
+    }
+    if (open.size > 0) return `message ${index}: ${[...open].join()} have no result`;
+    for (const each of message.tool_calls ?? []) {
+      if (open.has(each.id)) return `message ${index}: ${each.id} twice`;
+      open.add(each.id);
+    }
+    if (message.role === 'assistant' && !message.content && !message.tool_calls?.length) return `message ${index} is empty`;
+  }
+  return open.size > 0 ? `${[...open].join()} have no result` : undefined;
+};
+
+/** Every third step reads, the others leave a line behind. */
+const steps: readonly Reply[] = Array.from({ length: STEPS }, (_, n) =>
+  n % 3 === 2
+    ? call('read', { path: 'a.txt' }, { text: `Step ${n}.` })
+    : call('bash', { command: `echo step-${n} >> log; echo did-${n}` }, { text: `Step ${n}.` }),
+);
+
+const finished = (outcome: Outcome): readonly string[] => {
+  // The last line may be half written.
+  const whole = { ...outcome, stdout: outcome.stdout.slice(0, outcome.stdout.lastIndexOf('\n') + 1) };
+  return linesOf(whole).flatMap((line) => (line.type === 'tool_end' && line['name'] === 'bash' ? [String(line['result']).trim()] : []));
+};
+
+const round = async (killAfterMs: number): Promise<void> => {
+  const place = createPlace({ 'a.txt': 'alpha\n' });
+  const provider = await startProvider(...steps, say('the end'));
+  try {
+    const run = start(['run', '--format', 'stream-json', 'first prompt'], { program: bundle.file, place, provider });
+    const timer = setTimeout(() => run.child.kill('SIGKILL'), killAfterMs);
+    const outcome = await run.done;
+    clearTimeout(timer);
+    const next = await startProvider(say('back'));
+    const resumed = await start(['run', '--format', 'json', '-c', 'second prompt'], { program: bundle.file, place, provider: next }).done;
+    const hint = `killed after ${killAfterMs} ms; ${resumed.stderr}`;
+    // Before the prompt was stored there is nothing to continue; then nothing had been sent either.
+    if (resumed.code === 3) expect(provider.requests.length, hint).toBe(0);
+    else {
+      expect(resumed.code, hint).toBe(0);
+      const sent = (next.requests[0]?.body.messages ?? []) as readonly Sent[];
+      expect(refusal(sent), hint).toBeUndefined();
+      const all = JSON.stringify(sent);
+      expect(all, hint).toContain('first prompt');
+      for (const result of finished(outcome)) expect(all, hint).toContain(result);
+    }
+    const log = join(place.cwd, 'log');
+    const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter(Boolean) : [];
+    expect(new Set(lines).size, `${hint}: something ran twice`).toBe(lines.length);
+    await next.close();
+  } finally {
+    await provider.close();
+    place.remove();
+  }
+};
+
+test(`a process killed at ${ROUNDS} random moments loses no finished step`, { timeout: 60_000 + ROUNDS * 15_000 }, async () => {
+  // One whole run says how long a run takes here.
+  const place = createPlace({ 'a.txt': 'alpha\n' });
+  const provider = await startProvider(...steps, say('the end'));
+  const whole = await start(['run', '--format', 'stream-json', 'first prompt'], { program: bundle.file, place, provider }).done;
+  await provider.close();
+  place.remove();
+  expect([whole.code, finished(whole).length]).toEqual([0, 20]);
+  for (let n = 0; n < ROUNDS; n++) await round(Math.round(Math.random() * whole.ms));
+});
