@@ -38,8 +38,8 @@ const chunkName = ({ facadeModuleId, moduleIds, name }) => {
 /** Folder of the package that a module is from; undefined for our own. */
 const packageOf = (id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id.replace(/^\0/, ''))?.[0];
 
-/** Rollup never removes: chunks of earlier builds would pile up and be packed. */
-const emptyFolder = { name: 'empty-dist', buildStart: () => rmSync(DIST, { recursive: true, force: true }) };
+/** Rollup never removes: chunks of earlier builds would pile up and be packed. Just before writing, so that cast can be used while it is built. */
+const emptyFolder = { name: 'empty-dist', generateBundle: () => rmSync(DIST, { recursive: true, force: true }) };
 
 const finish = {
   name: 'finish-dist',

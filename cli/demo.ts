@@ -10,7 +10,7 @@ import { INTERRUPTED } from './interrupts.ts';
 import { shippedFolder } from './package.ts';
 import { endKernel, startKernel } from './processes.ts';
 import { remarkOn } from './run-formats.ts';
-import type { Stdio } from './stdio.ts';
+import { exitProcess, type Stdio } from './stdio.ts';
 import { count, createPaint, plainLines, type Paint } from './style.ts';
 
 const PROMPT = 'A test fails. Find out why, and mend it.';
@@ -29,7 +29,7 @@ export const playDemo = async ({ stdio, environment }: DemoOptions): Promise<num
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'cast-demo-')));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once('exit', remove);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(INTERRUPTED));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => exitProcess(INTERRUPTED));
   const project = join(folder, 'project');
   const own = ownEnvironment(environment);
   const kernel = startKernel(join(folder, 'home'), stdio, environment);

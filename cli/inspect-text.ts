@@ -43,35 +43,40 @@ const policyOf = (hook: HookReport): string => `${hook.class}, ${POLICIES[hook.p
 interface Layout {
   readonly stage: number;
   readonly name: number;
-  readonly source: number;
+  /** Null: on a line of its own, because one line is not wide enough. */
+  readonly source: number | null;
+  /** Calls, time and faults: left out where nothing has run. */
+  readonly hasCounts: boolean;
 }
 
-/** What the numbers and the gaps of a line take. */
-const FIXED = 34;
+const PLACE = 3;
+const CALLS = 5;
+const TIME = 8;
+const FAULTS = 4;
+const GAP = '  ';
 
 const layoutOf = (taps: readonly TapReport[], { columns }: Look): Layout => {
   const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => text.length));
-  const stage = widest(taps.map((tap) => tap.stage));
-  const [name, source] = [widest(taps.map(nameOf)), widest(taps.map((tap) => tap.source))];
-  if (columns === undefined) return { stage, name, source };
-  const room = Math.max(24, columns - FIXED - stage);
-  const forName = Math.min(name, Math.max(Math.ceil(room / 2), room - source));
-  return { stage, name: forName, source: Math.min(source, room - forName) };
+  const [stage, name, source] = [widest(taps.map((tap) => tap.stage)), widest(taps.map(nameOf)), widest(taps.map((tap) => tap.source))];
+  const hasCounts = taps.some((tap) => tap.calls > 0);
+  const counts = hasCounts ? [CALLS, TIME, FAULTS] : [];
+  const whole = [PLACE, stage, name, source, ...counts].reduce((sum, width) => sum + width + GAP.length, -GAP.length);
+  return { stage, name, source: columns === undefined || whole <= columns ? source : null, hasCounts };
 };
 const nameOf = (tap: TapReport): string => `${tap.plugin}/${tap.label}${tap.when === null ? '' : ` (${tap.when.join(', ')})`}`;
 
-const tapLine = (tap: TapReport, layout: Layout, paint: Paint): string => {
+const tapLine = (tap: TapReport, { stage, name, source, hasCounts }: Layout, paint: Paint): string => {
+  const time = `${tap.ms < 10 ? tap.ms.toFixed(1) : Math.round(tap.ms)} ms`;
+  const counts = [`${tap.calls}`.padStart(CALLS), time.padStart(TIME), tap.faults === 0 ? '' : paint.red(`${tap.faults} ✗`)];
   const cells = [
-    `${tap.place}`.padStart(3),
-    tap.stage.padEnd(layout.stage),
-    cut(nameOf(tap), layout.name).padEnd(layout.name),
-    cut(tap.source, layout.source, 'start').padEnd(layout.source),
-    `${tap.calls}`.padStart(5),
-    `${tap.ms < 10 ? tap.ms.toFixed(1) : Math.round(tap.ms)} ms`.padStart(8),
-    tap.faults === 0 ? '' : paint.red(`${tap.faults} ✗`),
+    `${tap.place}`.padStart(PLACE),
+    tap.stage.padEnd(stage),
+    nameOf(tap).padEnd(name),
+    ...(source === null ? [] : [paint.dim(tap.source.padEnd(source))]),
+    ...(hasCounts ? counts : []),
   ];
-  const line = cells.join('  ').trimEnd();
-  return tap.state === 'open' ? line : paint.yellow(`${line}  ${tap.state}`);
+  const line = `${cells.join(GAP).trimEnd()}${tap.state === 'open' ? '' : paint.yellow(`${GAP}${tap.state}`)}`;
+  return source === null ? `${line}\n${' '.repeat(PLACE + GAP.length + stage + GAP.length)}${paint.dim(tap.source)}` : line;
 };
 
 const MARKS: Readonly<Record<PluginReport['state'], { readonly mark: string; readonly colour: keyof Paint }>> = {
@@ -107,7 +112,8 @@ export const describePlugin = (plugin: PluginReport, taps: readonly (TapReport &
   ];
   const layout = layoutOf(taps, look);
   return [
-    `${paint.bold(plugin.name)}  ${wrap(plugin.summary, look.columns)}`,
+    paint.bold(plugin.name),
+    wrap(plugin.summary, look.columns),
     '',
     ...alignRows(facts.map(([key, value]) => [`  ${key}`, value])).map((line, index) => (index === 0 ? paint[colour](line) : line)),
     '',

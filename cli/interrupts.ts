@@ -1,5 +1,6 @@
 /** Ctrl-C and its relatives: the first asks to stop, the second does not ask. */
 import { killAllGroupsNow } from '../kernel/host/process-group.ts';
+import { exitProcess } from './stdio.ts';
 
 export const INTERRUPTED = 130;
 /** What a shell reports for a process that wrote to nobody. */
@@ -36,5 +37,5 @@ export const watchInterrupts = (onPatienceOver: () => void): Interrupts => {
 /** Without waiting for anything; no child process is left behind. */
 export const leaveNow = (exitCode: number): never => {
   killAllGroupsNow();
-  process.exit(exitCode);
+  return exitProcess(exitCode);
 };

@@ -7,7 +7,7 @@ import { manual, overview } from './help.ts';
 import { packageVersion } from './package.ts';
 import { describeError } from './run-formats.ts';
 import { createOutput, FORMATS, type Format } from './run-output.ts';
-import { claimStdio, type Stdio } from './stdio.ts';
+import { claimStdio, exitProcess, type Stdio } from './stdio.ts';
 import { createPaint, oneLine, type Paint } from './style.ts';
 
 type Commands = readonly CommandClass<CastContext>[];
@@ -32,7 +32,7 @@ export const main = async (argv: readonly string[]): Promise<void> => {
   } catch (error) {
     exitCode = await reportFailure(argv, error, stdio);
   }
-  process.exit(exitCode);
+  exitProcess(exitCode);
 };
 
 const dispatch = async (argv: readonly string[], stdio: Stdio): Promise<number> => {

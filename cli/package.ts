@@ -22,8 +22,11 @@ const findPackage = (): Package => {
   }
 };
 
-export const packageRoot = (): string => findPackage().root;
-export const packageVersion = (): string => findPackage().version;
+let found: Package | undefined;
+const ownPackage = (): Package => (found ??= findPackage());
+
+export const packageRoot = (): string => ownPackage().root;
+export const packageVersion = (): string => ownPackage().version;
 
 /** A folder that ships with cast: beside the built files, or among the sources when cast runs from them. */
 export const shippedFolder = (name: string): string => {

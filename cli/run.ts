@@ -45,8 +45,18 @@ export const run = async (request: RunRequest): Promise<number> => {
     isUnread = true;
     interrupts.stop('nobody reads the output');
   });
+  catchStrayFaults(stdio, async (error) => {
+    await output.end({ reason: 'error', exitCode: 1, error: { code: 'INTERNAL', message: messageOf(error), retryable: false } });
+    leaveNow(1);
+  });
   const exitCode = await finish({ request, output, signal: interrupts.signal });
   return isUnread ? BROKEN_PIPE : exitCode;
+};
+
+/** Errors that nobody waits for, as plugins leave them behind: a lost promise costs a line, a throw out of nowhere ends the run in good order. */
+const catchStrayFaults = (stdio: Stdio, end: (error: unknown) => Promise<void>): void => {
+  process.on('unhandledRejection', (error) => stdio.err(`cast: an error that nobody handled: ${oneLine(messageOf(error))}\n`));
+  process.on('uncaughtException', (error) => void end(error));
 };
 
 const finish = async (run: Run): Promise<number> => {
@@ -70,7 +80,7 @@ const converse = async (run: Run): Promise<number> => {
   // Read while everything else is made ready; a failure there must not leave a rejection behind.
   const prompting = readPrompt(request, signal);
   prompting.catch(() => undefined);
-  const opening = await request.open();
+  const opening = await orStopped(request.open(), signal);
   for (const text of opening.remarks) request.stdio.err(`cast: ${oneLine(text)}\n`);
   const config = mergeLayers(opening.layers).value;
   // Before a session is made: a run that cannot begin leaves nothing behind.
@@ -84,12 +94,18 @@ const converse = async (run: Run): Promise<number> => {
   const kernel = startKernel(opening.home, request.stdio, opening.environment);
   let session: OpenSession | undefined;
   try {
-    session = await openSession(kernel, opening, request);
-    signal.throwIfAborted();
+    session = await orStopped(openSession(kernel, opening, request), signal);
     return await play(run, session, text, images);
   } finally {
     await endKernel(kernel, 'the run is over', session);
   }
+};
+
+/** Whatever hangs here is left hanging: the process is about to end. */
+const orStopped = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
+  signal.throwIfAborted();
+  const stopped = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+  return Promise.race([work, stopped]);
 };
 
 const openSession = (kernel: Kernel, opening: Opening, { session, isEphemeral }: RunRequest): Promise<OpenSession> =>

@@ -1,14 +1,12 @@
 /** `cast sessions`: what is kept, and what was said. */
 import { Command, Option } from 'clipanion';
-import { CastError, type Entry, type SessionRecord, type Store } from '../kernel/index.ts';
+import { CastError, type SessionRecord, type Store } from '../kernel/index.ts';
 import { CastCommand, wholeNumber } from './arguments.ts';
 import { endKernel, startKernel } from './processes.ts';
-import { alignRows, createPaint, cut, oneLine, plainLines, type Paint } from './style.ts';
+import { alignRows, createPaint, cut, oneLine } from './style.ts';
+import { dateOf, transcriptOf } from './transcript.ts';
 
 const LISTED = '50';
-/** Lines and characters of a tool's result in a transcript; all of it is in the JSON. */
-const RESULT_LINES = 12;
-const RESULT_WIDTH = 200;
 
 abstract class SessionsBase extends CastCommand {
   json = Option.Boolean('--json', false, { description: 'As JSON' });
@@ -62,41 +60,5 @@ class ShowCommand extends SessionsBase {
     return 0;
   }
 }
-
-/** Local time, to the minute. */
-const dateOf = (at: number): string => {
-  const date = new Date(at);
-  const two = (number: number): string => `${number}`.padStart(2, '0');
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
-};
-
-export const transcriptOf = (record: SessionRecord, entries: readonly Entry[], paint: Paint): readonly string[] => [
-  `${paint.bold(oneLine(record.title) || '(no title)')}`,
-  paint.dim(`${record.id}, ${dateOf(record.createdAt)}, ${record.model}, ${record.cwd}`),
-  ...entries.flatMap((entry) => entryLines(entry, paint)),
-];
-
-const entryLines = (entry: Entry, paint: Paint): readonly string[] => {
-  if (entry.kind === 'compaction') return ['', paint.dim('— what came before was summarised —'), plainLines(entry.data.summary)];
-  if (entry.kind !== 'message') return [];
-  const { role, origin, blocks, incomplete } = entry.data;
-  const lines = blocks.flatMap((block): readonly string[] => {
-    if (block.type === 'text') return [plainLines(block.text.trim())].filter((text) => text !== '');
-    if (block.type === 'call') return [paint.dim(`→ ${block.tool} ${cut(oneLine(block.arguments), RESULT_WIDTH)}`)];
-    if (block.type === 'image') return [paint.dim(`(image, ${block.image.mediaType})`)];
-    return block.type === 'result' ? resultLines(block.status, block.content, paint) : [];
-  });
-  if (lines.length === 0) return [];
-  if (role === 'tool') return lines;
-  const speaker = role === 'assistant' ? paint.green('assistant') : paint.cyan(origin);
-  return ['', `${speaker}${incomplete ? paint.dim(' (broke off)') : ''}`, ...lines];
-};
-
-const resultLines = (status: string, content: string, paint: Paint): readonly string[] => {
-  const lines = plainLines(content.trimEnd()).split('\n');
-  const shown = lines.slice(0, RESULT_LINES).map((line) => paint.dim(`  ${cut(line, RESULT_WIDTH)}`));
-  const rest = lines.length > RESULT_LINES ? [paint.dim(`  … ${lines.length - RESULT_LINES} more lines`)] : [];
-  return status === 'ok' ? [...shown, ...rest] : [paint.red(`  ${status}`), ...shown, ...rest];
-};
 
 export const sessionCommands = [ListCommand, ShowCommand];

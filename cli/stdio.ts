@@ -11,10 +11,13 @@ export interface Stdio {
   onBroken(run: () => void): void;
 }
 
+/** As it is before the kernel guards it: an error of a plugin may be what ends the process. */
+export const exitProcess: (code: number) => never = process.exit.bind(process);
+
 export const claimStdio = (): Stdio => {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
-  let broken = (): void => process.exit(0);
+  let broken = (): void => exitProcess(0);
   stdout.on('error', () => broken());
   // Nobody is left to tell.
   stderr.on('error', () => undefined);

@@ -21,19 +21,17 @@ export const suggestion = (name: string, candidates: Iterable<string>): string =
 
 /** Insertions, deletions, replacements and swaps of neighbours, one each. */
 const editDistance = (from: string, to: string): number => {
-  let before: number[] = [];
-  let above = Array.from({ length: to.length + 1 }, (_, column) => column);
+  const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)];
+  const at = (row: number, column: number): number => rows[row]?.[column] ?? 0;
   for (let row = 1; row <= from.length; row++) {
     const current = [row];
+    rows.push(current);
     for (let column = 1; column <= to.length; column++) {
-      const isSame = from[row - 1] === to[column - 1];
-      let cost = Math.min((above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (above[column - 1] ?? 0) + (isSame ? 0 : 1));
-      const isSwap = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      if (isSwap) cost = Math.min(cost, (before[column - 2] ?? 0) + 1);
-      current.push(cost);
+      const replaced = at(row - 1, column - 1) + (from[row - 1] === to[column - 1] ? 0 : 1);
+      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1] && row > 1 && column > 1;
+      const swapped = isSwap ? at(row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY;
+      current.push(Math.min(at(row - 1, column) + 1, at(row, column - 1) + 1, replaced, swapped));
     }
-    before = above;
-    above = current;
   }
-  return above[to.length] ?? 0;
+  return at(from.length, to.length);
 };

@@ -102,27 +102,41 @@ const admits = async (tap: TapRecord, observer: FaultObserver, subject: unknown,
   return tap.state === 'open';
 };
 
+/** Runs a tap until it settles, its budget is spent or its work is aborted, whatever comes first. */
 const inTime = async (tap: TapRecord, signal: AbortSignal | undefined, observer: FaultObserver, work: () => unknown): Promise<unknown> => {
-  let give: ((error: unknown) => void) | undefined;
-  const cut = new Promise<never>((_, reject) => {
-    give = reject;
-  });
-  const budget = tap.budgetMs === null ? undefined : new Budget(tap.budgetMs, () => give?.(new CastError('HOOK_FAULT', `took longer than ${tap.budgetMs} ms`)));
-  const onAbort = (): void => give?.(signal?.reason);
-  signal?.addEventListener('abort', onAbort, { once: true });
-  budget?.start();
+  const limit = limitOf(tap, signal);
+  const who = { plugin: tap.plugin, where: tap.hook, label: tap.label };
   observer.entered?.(tap);
   try {
-    const answer = runAs({ plugin: tap.plugin, where: tap.hook, label: tap.label, ...(budget ? { budget } : {}) }, work);
-    // The thread is free as soon as the tap has returned, even if its promise has not settled.
-    observer.left?.();
-    return answer instanceof Promise ? await Promise.race([answer, cut]) : answer;
+    const answer = runAs(limit.budget ? { ...who, budget: limit.budget } : who, work);
+    return answer instanceof Promise ? await Promise.race([left(answer, observer), limit.reached]) : answer;
   } finally {
     observer.left?.();
+    limit.lift();
+  }
+};
+/** The thread is free as soon as the tap has returned, even if its promise has not settled. */
+const left = (answer: Promise<unknown>, observer: FaultObserver): Promise<unknown> => {
+  observer.left?.();
+  return answer;
+};
+
+const limitOf = (tap: TapRecord, signal: AbortSignal | undefined): { readonly budget: Budget | undefined; readonly reached: Promise<never>; lift(): void } => {
+  let give: ((error: unknown) => void) | undefined;
+  const reached = new Promise<never>((_, reject) => {
+    give = reject;
+  });
+  // Nobody waits for it once the tap has settled.
+  reached.catch(() => undefined);
+  const { budgetMs } = tap;
+  const budget = budgetMs === null ? undefined : new Budget(budgetMs, () => give?.(new CastError('HOOK_FAULT', `took longer than ${budgetMs} ms`))).start();
+  const onAbort = (): void => give?.(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const lift = (): void => {
     budget?.stop();
     signal?.removeEventListener('abort', onAbort);
-    cut.catch(() => undefined);
-  }
+  };
+  return { budget, reached, lift };
 };
 
 const checked = (tap: TapRecord, outcome: unknown): unknown => {

@@ -31,7 +31,7 @@ const register = (hooks: HookSet, manifest: Manifest, rank: number, hook: HookNa
   const invalid = (what: string, fix: string): CastError =>
     new CastError('PLUGIN_INVALID', `plugin ${manifest.name}, tap "${label}" of ${hook}: ${what}`, { plugin: manifest.name, hook, fix });
   if (typeof run !== 'function') throw invalid('there is no function to run', 'Give the function as the last argument.');
-  if (manifest.taps !== null && !manifest.taps.includes(hook)) throw invalid('its manifest does not name this hook', `Add ${hook} to \`taps\`.`);
+  if (manifest.taps?.includes(hook) === false) throw invalid('its manifest does not name this hook', `Add ${hook} to \`taps\`.`);
   if (!STAGES.includes(stage)) throw invalid(`there is no stage ${stage}`, `The stages are: ${STAGES.join(', ')}.`);
   if (options.onFault === 'skip' && GUARD_STAGES.has(stage))
     throw invalid(`a tap in stage ${stage} guards, so its faults cannot be skipped`, 'Use stage normal or late.');
@@ -42,7 +42,7 @@ const register = (hooks: HookSet, manifest: Manifest, rank: number, hook: HookNa
       label,
       stage,
       position: position(stage, rank),
-      when: options.when === undefined ? null : typeof options.when.tool === 'string' ? [options.when.tool] : options.when.tool,
+      when: toolsOf(options),
       budgetMs: budgetOf(hook, options.budgetMs, invalid),
       skipsFaults: options.onFault === 'skip',
       site: new Error(label),
@@ -55,6 +55,11 @@ const register = (hooks: HookSet, manifest: Manifest, rank: number, hook: HookNa
     },
     run,
   );
+};
+
+const toolsOf = ({ when }: Options): readonly string[] | null => {
+  if (when === undefined) return null;
+  return typeof when.tool === 'string' ? [when.tool] : when.tool;
 };
 
 const budgetOf = (hook: HookName, wish: number | undefined, invalid: (what: string, fix: string) => CastError): number | null => {

@@ -48,7 +48,10 @@ export class Builder {
       (plugin, slice, why) => session.warn(`plugin ${plugin}: an entry of ${slice} is passed over: ${why}`),
     );
     const generation = new Generation(config, slices, session.observer);
-    for (const verdict of decide(this.#refs(), this.#occasion(session, generation))) {
+    const verdicts = decide(this.#refs(), this.#occasion(session, generation));
+    // Side by side, and applied in order below: each load waits for the disk. What fails is named when its turn comes.
+    await Promise.allSettled(verdicts.map(async ({ ref, state }) => state === 'active' && this.#at.plugins.load(ref)));
+    for (const verdict of verdicts) {
       if (verdict.state === 'active') await this.#add(session, generation, verdict);
       else this.#note(session, generation, verdict);
     }

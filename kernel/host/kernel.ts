@@ -43,6 +43,7 @@ class KernelProcess implements Kernel {
   }
 
   async open(open: OpenOptions): Promise<OpenSession> {
+    this.#preload(open);
     const store = open.ephemeral ? createMemoryStore(this.#clock) : await this.store(open);
     const { record, resumed } = await this.#record(store, open);
     const hasMoved = resumed && !existsSync(record.cwd);
@@ -94,6 +95,14 @@ class KernelProcess implements Kernel {
     this.#sessions.clear();
     await this.#plugins.dispose((error) => this.#log.warn(messageOf(error)));
     await this.#watchdog?.stop();
+  }
+
+  /** Starts to load what every session needs while the store is opened and read. */
+  #preload(open: OpenOptions): void {
+    const off = mergeLayers(open.layers).value.plugins;
+    for (const ref of this.#at.builtins) {
+      if (off?.[ref.manifest.name] !== false && ref.manifest.activation.includes('session')) this.#plugins.load(ref).catch(() => undefined);
+    }
   }
 
   async #session(store: Store, record: SessionRecord, open: OpenOptions): Promise<{ session: Session; builder: Builder }> {

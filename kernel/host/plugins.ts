@@ -131,18 +131,18 @@ export const readOptions = async (plugin: LoadedPlugin, config: ConfigView): Pro
   const { name } = plugin.ref.manifest;
   const given = optionsOf(config, name);
   const { options: schema } = plugin.spec;
-  if (!schema) {
-    const key = Object.keys(given)[0];
-    if (key !== undefined) throw invalidOption(config, `plugins.${name}.${key}`, `plugin ${name} takes no options`, name);
-    return Object.freeze({});
-  }
+  if (!schema) return noOptions(config, name, Object.keys(given)[0]);
   const defaults = Object.keys(given).length === 0 ? defaultsOf(schema) : undefined;
   if (defaults !== undefined) return Object.freeze(defaults);
   const outcome = await validate(schema, given);
-  if (!outcome.issues) return typeof outcome.value === 'object' && outcome.value !== null ? Object.freeze(outcome.value) : outcome.value;
-  const issue = outcome.issues[0];
-  const path = issue === undefined ? '' : pathOf(issue);
-  throw invalidOption(config, path === '' ? `plugins.${name}` : `plugins.${name}.${path}`, issue?.message ?? 'is not right', name);
+  if (!outcome.issues) return Object.freeze(outcome.value);
+  const [issue = { message: 'is not right' }] = outcome.issues;
+  throw invalidOption(config, ['plugins', name, pathOf(issue)].filter(Boolean).join('.'), issue.message, name);
+};
+
+const noOptions = (config: ConfigView, plugin: string, given: string | undefined): unknown => {
+  if (given !== undefined) throw invalidOption(config, `plugins.${plugin}.${given}`, `plugin ${plugin} takes no options`, plugin);
+  return Object.freeze({});
 };
 
 const invalidOption = (config: ConfigView, key: string, what: string, plugin: string): CastError => {

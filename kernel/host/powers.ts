@@ -1,11 +1,10 @@
 /** What a capability gives. Disclosure and accident prevention: what is not declared is not there. */
 import type { Powers, Capability } from '../plugin.ts';
-import type { Usage } from '../data.ts';
 import { CastError } from '../errors.ts';
 import type { SpawnSpec } from '../hooks/subjects.ts';
 import { offTheClock } from '../hooks/running.ts';
 import type { Session } from '../session/session.ts';
-import { addUsage, NO_USAGE } from '../session/tally.ts';
+import { askModel } from './ask-model.ts';
 import { canonicalPath } from '../paths.ts';
 import type { Credentials } from './credentials.ts';
 import type { Spawner } from './spawn.ts';
@@ -58,38 +57,4 @@ const lazyFetch = (environment: PowerSource['environment']): typeof fetch => {
     made ??= import('./fetch.ts').then(({ createFetch }) => createFetch(environment));
     return (await made)(input, init);
   };
-};
-
-const askModel = async (
-  plugin: string,
-  session: Session | null,
-  request: Parameters<Powers['model']['ask']>[0],
-  signal: AbortSignal,
-): ReturnType<Powers['model']['ask']> => {
-  if (!session)
-    throw new CastError('PLUGIN_INVALID', `plugin ${plugin} asks a model outside of a session`, { plugin, fix: 'Ask from a tap, a tool or a command.' });
-  const model = request.model ?? session.model;
-  let text = '';
-  let usage: Usage | undefined;
-  const deltas = session.provider().stream(
-    {
-      purpose: request.purpose,
-      session: session.id,
-      model,
-      system: request.system ?? '',
-      messages: [{ role: 'user', origin: plugin, blocks: [{ type: 'text', text: request.prompt }] }],
-      tools: [],
-      ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
-    },
-    signal,
-  );
-  for await (const delta of deltas) {
-    if (delta.type === 'text') text += delta.text;
-    if (delta.type === 'usage') usage = { ...addUsage(NO_USAGE, delta), totalTokens: delta.totalTokens ?? delta.promptTokens + delta.completionTokens };
-  }
-  if (usage) {
-    session.tally.usage = addUsage(session.tally.usage, usage);
-    session.emit('usage', { usage, model, purpose: request.purpose });
-  }
-  return { text, ...(usage ? { usage } : {}) };
 };

@@ -39,38 +39,33 @@ export const viewOf = (entries: readonly Entry[]): readonly ViewMessage[] => {
 
 const render = (entries: readonly Entry[]): readonly ViewMessage[] => {
   const masks = new Map(entries.flatMap((entry) => (entry.kind === 'mask' ? [[entry.data.entry, entry.data.note] as const] : [])));
-  const started = new Set<string>();
-  const lastReply = entries.findLastIndex((entry) => entry.kind === 'message' && entry.data.role === 'assistant');
-  const view: ViewMessage[] = [];
-  for (let i = 0; i < entries.length; i++) {
-    const entry = entries[i];
-    if (entry?.kind === 'started') started.add(entry.data.call);
-    if (entry?.kind === 'rejected' && i > lastReply) view.push(...turnedBack(entry));
-    if (entry?.kind !== 'message' || entry.data.role === 'tool') continue;
-    view.push(shown(entry, masks));
-    if (entry.data.role === 'assistant') view.push(...resultsOf(entry, entries, i + 1, masks));
-  }
-  return view;
+  const lastReply = entries.findLastIndex(isReply);
+  return entries.flatMap((entry, index): readonly ViewMessage[] => {
+    // Turned back, and no later reply was accepted.
+    if (entry.kind === 'rejected') return index > lastReply ? turnedBack(entry) : [];
+    if (entry.kind !== 'message' || entry.data.role === 'tool') return [];
+    return isReply(entry) ? [shown(entry, masks), ...resultsOf(entry, entries, index + 1, masks)] : [shown(entry, masks)];
+  });
 };
+const isReply = (entry: Entry): entry is MessageEntry => entry.kind === 'message' && entry.data.role === 'assistant';
 
 /** One result for each call of a reply, in the order of the calls, whatever finished first and whatever was lost. */
 const resultsOf = (reply: MessageEntry, entries: readonly Entry[], from: number, masks: ReadonlyMap<string, string>): readonly ViewMessage[] => {
   const calls = callsOf(reply.data);
   if (calls.length === 0) return [];
+  const next = entries.findIndex((entry, index) => index >= from && isReply(entry));
   const results = new Map<string, MessageEntry>();
   const begun = new Set<string>();
-  for (let i = from; i < entries.length; i++) {
-    const entry = entries[i];
-    if (entry?.kind === 'message' && entry.data.role === 'assistant') break;
-    if (entry?.kind === 'started') begun.add(entry.data.call);
-    if (entry?.kind === 'message' && entry.data.role === 'tool')
-      for (const block of entry.data.blocks) if (block.type === 'result') results.set(block.id, entry);
+  for (const entry of entries.slice(from, next < 0 ? undefined : next)) {
+    if (entry.kind === 'started') begun.add(entry.data.call);
+    else if (entry.kind === 'message') for (const id of resultIds(entry.data)) results.set(id, entry);
   }
   return calls.map((call) => {
     const result = results.get(call.id);
     return result ? shown(result, masks) : lost(reply, call, begun.has(call.id));
   });
 };
+const resultIds = (message: Message): readonly string[] => message.blocks.flatMap((block) => (block.type === 'result' ? [block.id] : []));
 
 const lost = (reply: MessageEntry, call: CallBlock, begun: boolean): ViewMessage => {
   const content = begun

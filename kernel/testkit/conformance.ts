@@ -82,12 +82,8 @@ export const conformance = (plugin: Plugin, options: ConformanceOptions = {}): r
     run: async () => {
       await using session = await open({ plugins: { [name]: plugin }, allowRefused: true });
       const report = (await session.report()).plugins.find((each) => each.name === name);
-      ok(report !== undefined && ['active', 'waiting', 'refused'].includes(report.state), `it is ${report?.state}`);
-      ok(report?.state !== 'refused' || report.why !== '', 'it is refused without a reason');
-      ok(
-        neighbours.length === 0 || report?.state === 'active' || report?.why.includes('requires') === true || report?.why.includes('uses') === true,
-        `the reason names nothing: ${report?.why}`,
-      );
+      const doesWithout = report?.state === 'active' || report?.state === 'waiting';
+      ok(doesWithout || (report?.state === 'refused' && /requires|uses/.test(report.why)), `it is ${report?.state}: ${report?.why}`);
     },
   };
   const quiet: ConformanceCheck = {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../contracts/client.ts';
 import type { CastConfig } from '../contracts/config.ts';
-import type { PluginRef } from '../contracts/kernel.ts';
+import type { OpenOptions, PluginRef } from '../contracts/kernel.ts';
 import type { Report } from '../contracts/report.ts';
 import type { Store } from '../contracts/store.ts';
 import type { Entry, ModelRequest, ResultBlock } from '../data.ts';
@@ -15,6 +15,7 @@ import { createKernel } from '../host/kernel.ts';
 import { manifestOf } from '../host/manifest.ts';
 import { definePlugin, type Clock, type Plugin } from '../plugin.ts';
 import { createMemoryStore } from '../session/memory-store.ts';
+import { followEvents, type EventLog } from './event-log.ts';
 import { scriptedProvider, type Beat } from './script.ts';
 
 export interface TestSessionOptions {
@@ -62,96 +63,96 @@ export interface TestSession extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const named = (plugins: TestSessionOptions['plugins'] = []): readonly PluginRef[] => {
-  const pairs = Array.isArray(plugins)
-    ? (plugins as readonly Plugin[]).map((plugin, index) => [plugin.spec.name ?? `plugin-${index + 1}`, plugin] as const)
-    : Object.entries(plugins as Record<string, Plugin>);
-  return pairs.map(([name, plugin]) => ({ manifest: manifestOf(name, plugin.spec), builtin: true, source: 'test', load: async () => plugin }));
+const pairsOf = (plugins: TestSessionOptions['plugins'] = []): readonly (readonly [string, Plugin])[] =>
+  Array.isArray(plugins) ? (plugins as readonly Plugin[]).map((plugin, index) => [plugin.spec.name ?? `plugin-${index + 1}`, plugin]) : Object.entries(plugins);
+const refsOf = (plugins: TestSessionOptions['plugins']): readonly PluginRef[] =>
+  pairsOf(plugins).map(([name, plugin]) => ({ manifest: manifestOf(name, plugin.spec), builtin: true, source: 'test', load: async () => plugin }));
+
+/** What `.with(…)` was given stands where a configuration would have it. */
+const configOf = ({ plugins, config = {} }: TestSessionOptions): CastConfig => {
+  const given = pairsOf(plugins).flatMap(([name, plugin]) => (plugin.given === undefined ? [] : [[name, plugin.given] as const]));
+  return { provider: 'script', model: 'script-model', ...config, plugins: { ...Object.fromEntries(given), ...config.plugins } };
 };
-const givenOptions = (plugins: TestSessionOptions['plugins'] = []): Record<string, unknown> => {
-  const pairs = Array.isArray(plugins)
-    ? (plugins as readonly Plugin[]).map((plugin) => [plugin.spec.name, plugin] as const)
-    : Object.entries(plugins as Record<string, Plugin>);
-  return Object.fromEntries(pairs.flatMap(([name, plugin]) => (name !== undefined && plugin.given !== undefined ? [[name, plugin.given]] : [])));
+
+const openOptions = (options: TestSessionOptions, folder: string): OpenOptions => {
+  const { cwd = folder, root = cwd, interactive = false, flags = {}, session } = options;
+  return {
+    cwd,
+    root,
+    interactive,
+    flags,
+    environment: { PATH: process.env['PATH'], HOME: folder, ...options.environment },
+    layers: [{ name: 'flags', data: configOf(options) }],
+    plugins: [],
+    ...(session === undefined ? {} : { session: { id: session } }),
+  };
 };
 
 export const createTestSession = async (options: TestSessionOptions = {}): Promise<TestSession> => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'cast-test-')));
-  const cwd = options.cwd ?? folder;
-  const clock = options.clock ?? systemClock;
+  const { clock = systemClock, store = createMemoryStore(clock) } = options;
   const provider = scriptedProvider(options.script ?? [], options.aux);
-  const store = options.store ?? createMemoryStore(clock);
   const host = definePlugin({
     name: 'testkit',
     activation: ['start'],
     setup: ({ stores }) => stores.add({ ...bound(store), close: () => undefined }),
     apply: ({ registries }) => void registries.providers.add(provider),
   });
-  const kernel = createKernel({
-    home: join(folder, 'home'),
-    version: '0.0.0-test',
-    builtins: named([host]).concat(named(options.plugins)),
-    clock,
-    ids: createIds(systemClock),
-  });
-  const { plugins: configured = {}, ...config } = options.config ?? {};
-  const { id, client, close } = await kernel.open({
-    cwd,
-    root: options.root ?? cwd,
-    environment: { PATH: process.env['PATH'], HOME: folder, ...options.environment },
-    interactive: options.interactive ?? false,
-    layers: [{ name: 'flags', data: { provider: 'script', model: 'script-model', ...config, plugins: { ...givenOptions(options.plugins), ...configured } } }],
-    plugins: [],
-    ...(options.flags ? { flags: options.flags } : {}),
-    ...(options.session === undefined ? {} : { session: { id: options.session } }),
-  });
-  const refused = (await client.report()).plugins.find((plugin) => plugin.state === 'refused');
-  if (refused && !options.allowRefused) throw new CastError('PLUGIN_REFUSED', `plugin ${refused.name}: ${refused.why}`, { plugin: refused.name });
-  const log: CastEvent[] = [];
-  const watchers = new Set<(event: CastEvent) => void>();
-  const pump = (async () => {
-    for await (const event of client.events()) {
-      log.push(event);
-      for (const watcher of watchers) watcher(event);
-      if (event.type !== 'question.asked') continue;
-      const choice = options.answer?.(event.data.question);
-      if (choice !== undefined) await client.answer(event.data.question.id, choice);
-    }
-  })();
-  const until: TestSession['until'] = (type, fits = () => true) =>
-    new Promise((resolve) => {
-      const watcher = (event: CastEvent): void => {
-        if (event.type !== type || !fits(event.data as never)) return;
-        watchers.delete(watcher);
-        resolve(event.data as never);
-      };
-      watchers.add(watcher);
-    });
-  let submitted = 0;
-  const closeAll = async (): Promise<void> => {
-    await close('test over');
-    await pump;
+  const builtins = [...refsOf([host]), ...refsOf(options.plugins)];
+  const kernel = createKernel({ home: join(folder, 'home'), version: '0.0.0-test', builtins, clock, ids: createIds(systemClock) });
+  const remove = async (): Promise<void> => {
     await kernel.shutdown('test over');
     await rm(folder, { recursive: true, force: true });
   };
+  try {
+    const { id, client, close } = await kernel.open(openOptions(options, folder));
+    if (!options.allowRefused) await refuseRefused(client);
+    const log = followEvents(client, options.answer);
+    const closeAll = async (): Promise<void> => {
+      await close('test over');
+      await log.ended;
+      await remove();
+    };
+    return sessionOf({ id, cwd: options.cwd ?? folder, client, store, log, requests: provider.requests, closeAll });
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+};
+
+const refuseRefused = async (client: Client): Promise<void> => {
+  const refused = (await client.report()).plugins.find((plugin) => plugin.state === 'refused');
+  if (refused) throw new CastError('PLUGIN_REFUSED', `plugin ${refused.name}: ${refused.why}`, { plugin: refused.name });
+};
+
+interface Parts extends Pick<TestSession, 'id' | 'cwd' | 'client' | 'store' | 'requests'> {
+  readonly log: EventLog;
+  readonly closeAll: () => Promise<void>;
+}
+const sessionOf = ({ id, cwd, client, store, requests, log, closeAll }: Parts): TestSession => {
+  let submitted = 0;
   return {
     id,
     cwd,
     client,
     store,
-    requests: provider.requests,
+    requests,
     run: async (text) => {
       const clientId = `test-${++submitted}`;
-      const ended = until('turn.ended', (data) => data.clientId === clientId);
+      const ended = log.until('turn.ended', (data) => data.clientId === clientId);
       await client.submit({ text, clientId });
       return ended;
     },
-    events: (type) => log.flatMap((event) => (event.type === type ? [event.data as never] : [])),
-    all: () => log,
-    until,
-    results: () => (provider.requests.at(-1)?.messages ?? []).flatMap((message) => message.blocks.filter((block) => block.type === 'result')),
+    events: log.of,
+    all: () => log.all,
+    until: log.until,
+    results: () => (requests.at(-1)?.messages ?? []).flatMap((message) => message.blocks.filter((block) => block.type === 'result')),
     entries: async () => store.branch(id),
-    text: () => log.flatMap((event) => (event.type === 'reply.accepted' ? [event.data.visible] : [])).join('\n'),
+    text: () =>
+      log
+        .of('reply.accepted')
+        .map((reply) => reply.visible)
+        .join('\n'),
     report: () => client.report(),
     close: closeAll,
     [Symbol.asyncDispose]: closeAll,

@@ -1,8 +1,8 @@
 /** What is sent to the model: a prefix that holds still, then the conversation. */
+import { ToolOffer } from '../call/offer.ts';
 import type { ModelRequest, ToolCard } from '../data.ts';
 import type { PromptSection, Slot, StepContext } from '../hooks/subjects.ts';
 import type { Session } from '../session/session.ts';
-import { ToolOffer } from './offer.ts';
 
 const SLOTS: readonly Slot[] = ['identity', 'mode', 'conduct', 'project', 'tools', 'environment'];
 

@@ -1,15 +1,16 @@
 /** Asks the model until there is a reply that every reviewer accepts, and stores it. */
-import type { Message, NewEntry, Usage } from '../data.ts';
-import { CastError, isProviderError, messageOf, type ErrorCode, type ProviderFailure } from '../errors.ts';
+import type { ToolOffer } from '../call/offer.ts';
+import type { Message, NewEntry } from '../data.ts';
+import { CastError, type ProviderFailure } from '../errors.ts';
 import type { Failure, StepContext } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
+import { bookUsage } from '../reply/book.ts';
+import { failed } from '../reply/failed.ts';
+import { listen, type Broken, type Heard } from '../reply/listen.ts';
+import { Review } from '../reply/review.ts';
 import type { Session } from '../session/session.ts';
-import { addUsage, NO_USAGE } from '../session/tally.ts';
-import { estimateTokens, reminder } from '../session/view.ts';
+import { reminder } from '../session/view.ts';
 import { assemble } from './assemble.ts';
-import { listen, type Heard } from './listen.ts';
-import type { ToolOffer } from './offer.ts';
-import { Review } from './review.ts';
 
 export interface Reply {
   readonly message: Message;
@@ -57,12 +58,7 @@ const turnBack = async (session: Session, review: Review, heard: Heard): Promise
 };
 
 /** Lets the taps of `failure` repair what can be repaired; returns when the request is to be made again, throws when not. */
-const recover = async (
-  session: Session,
-  at: StepContext,
-  heard: Extract<Heard, { error: unknown }>,
-  seen: Pick<Failure, 'seen' | 'seenInStep' | 'elapsedMs'>,
-): Promise<void> => {
+const recover = async (session: Session, at: StepContext, heard: Broken, seen: Pick<Failure, 'seen' | 'seenInStep' | 'elapsedMs'>): Promise<void> => {
   if (at.signal.aborted) {
     await keepPartial(session, heard);
     throw at.signal.reason;
@@ -87,45 +83,4 @@ const keepPartial = async (session: Session, heard: Heard): Promise<void> => {
   const entry: NewEntry = { kind: 'message', data: { role: 'assistant', origin: 'model', blocks: [{ type: 'text', text: heard.text }], incomplete: true } };
   await session.append([entry]);
   session.emit('reply.partial', { visible: heard.visible });
-};
-
-const CODES: Readonly<Record<ProviderFailure, ErrorCode>> = {
-  overflow: 'MODEL_OVERFLOW',
-  rate: 'MODEL_RATE',
-  overload: 'MODEL_OVERLOADED',
-  network: 'MODEL_UNREACHABLE',
-  stall: 'MODEL_UNREACHABLE',
-  auth: 'MODEL_AUTH',
-  quota: 'MODEL_QUOTA',
-  refused: 'REFUSED',
-  not_found: 'MODEL_NOT_FOUND',
-  bad_request: 'MODEL_BAD_REQUEST',
-  cut: 'CUT_OFF',
-  empty: 'EMPTY_REPLY',
-  other: 'MODEL_FAILED',
-};
-const failed = (heard: Extract<Heard, { error: unknown }>, stop: string | undefined): CastError => {
-  const isBroken = heard.began && (heard.kind === 'network' || heard.kind === 'stall');
-  const fix = isProviderError(heard.error) ? heard.error.fix : undefined;
-  return new CastError(isBroken ? 'DISCONNECTED' : CODES[heard.kind], stop ?? messageOf(heard.error), {
-    cause: heard.error,
-    ...(fix === undefined ? {} : { fix }),
-  });
-};
-
-/** One event a request. Without numbers from the provider they are estimated, and marked as such. */
-const bookUsage = (session: Session, model: string, heard: Heard, at: StepContext): void => {
-  if (heard.usage) {
-    const { promptTokens, completionTokens, totalTokens } = heard.usage;
-    book(session, model, { ...addUsage(NO_USAGE, heard.usage), totalTokens: totalTokens ?? promptTokens + completionTokens });
-    return;
-  }
-  if ('error' in heard || at.signal.aborted) return;
-  const promptTokens = session.view().reduce((sum, message) => sum + message.tokens, 0);
-  const completionTokens = estimateTokens(heard.message);
-  book(session, model, { ...NO_USAGE, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }, true);
-};
-const book = (session: Session, model: string, usage: Usage, isEstimated = false): void => {
-  session.tally.usage = addUsage(session.tally.usage, usage);
-  session.emit('usage', { usage, model, purpose: 'main', ...(isEstimated ? { estimated: true } : {}) });
 };

@@ -1,10 +1,12 @@
 /** Runs one batch of calls: exactly one result for each, stored as it comes, given back in the order issued. */
+import type { ToolOffer } from '../call/offer.ts';
+import { ABORTED } from '../call/outcome.ts';
+import { prepare, type Prepared } from '../call/prepare.ts';
+import { run } from '../call/run.ts';
 import type { CallBlock } from '../data.ts';
 import type { StepContext, ToolResult } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
 import type { Session } from '../session/session.ts';
-import { ABORTED, prepare, run, type Prepared } from './call.ts';
-import type { ToolOffer } from './offer.ts';
 
 export const dispatch = async (session: Session, at: StepContext, calls: readonly CallBlock[], offer: ToolOffer): Promise<readonly ToolResult[]> => {
   const prepared: Prepared[] = [];

@@ -1,8 +1,8 @@
 /** One turn, from an input to the point where the model has nothing left to do: admit → (assemble → converse → dispatch)* → settle. */
 import type { Input } from '../data.ts';
-import { CastError, isCastError, messageOf } from '../errors.ts';
+import { ERRORS, isCastError, messageOf, type ErrorCode } from '../errors.ts';
 import type { EndReason } from '../events.ts';
-import type { TurnContext, TurnEnd } from '../hooks/subjects.ts';
+import type { StepContext, TurnContext, TurnEnd } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
 import type { Session } from '../session/session.ts';
 import { callsOf } from '../session/view.ts';
@@ -33,17 +33,9 @@ const begun = async (session: Session, turn: TurnContext, input: Input): Promise
   const handled = await admit(session, turn, input, true);
   if (handled !== undefined) return { reason: 'answered', detail: handled };
   for (let step = 1, continued = 0; ; step++) {
-    turn.signal.throwIfAborted();
-    if (step > session.limits.steps)
-      return stopped(`${session.limits.steps} steps are done, which is the limit of a turn`, 'Go on with `cast -c`, or raise limits.maxSteps.');
-    session.events.place = { turn: turn.turn, step };
-    session.tally.steps = step;
-    await session.activateLate();
-    const steered = session.queue.takeSteered();
-    if (steered) await admit(session, turn, steered);
     const at = { ...turn, step, attempt: 1 };
-    const stop = await session.hooks.bail('prepare', at, undefined);
-    if (stop) return stopped(stop.stop);
+    const stop = await beginStep(session, at);
+    if (stop) return stop;
     const reply = await converse(session, at);
     const calls = callsOf(reply.message);
     if (calls.length > 0) {
@@ -56,6 +48,20 @@ const begun = async (session: Session, turn: TurnContext, input: Input): Promise
     if (next.source === 'plugin') continued += 1;
     await admit(session, turn, next);
   }
+};
+
+/** The end of the turn, when this step is not to be taken. */
+const beginStep = async (session: Session, at: StepContext): Promise<TurnEnd | undefined> => {
+  at.signal.throwIfAborted();
+  const { steps } = session.limits;
+  if (at.step > steps) return stopped(`${steps} steps are done, which is the limit of a turn`, 'Go on with `cast run -c`, or raise limits.maxSteps.');
+  session.events.place = { turn: at.turn, step: at.step };
+  session.tally.steps = at.step;
+  await session.activateLate();
+  const steered = session.queue.takeSteered();
+  if (steered) await admit(session, at, steered);
+  const stop = await session.hooks.bail('prepare', at, undefined);
+  return stop && stopped(stop.stop);
 };
 
 const stopped = (detail: string, suggestedFix?: string): TurnEnd => ({
@@ -75,43 +81,42 @@ const endOf = (error: unknown, signal: AbortSignal): TurnEnd => {
 const conclude = async (session: Session, end: TurnEnd): Promise<void> => {
   const signal = AbortSignal.timeout(LIMITS.afterTurnMs);
   try {
-    await session.append([
-      { kind: 'turn', data: { turn: session.turn, phase: 'end', reason: end.reason, ...(end.code === undefined ? {} : { code: end.code }) } },
-    ]);
+    const code = end.code === undefined ? {} : { code: end.code };
+    await session.append([{ kind: 'turn', data: { turn: session.turn, phase: 'end', reason: end.reason, ...code } }]);
     await session.hooks.series('ended', end, { session: session.face, turn: session.turn, signal });
     await Promise.race([session.settled(), session.clock.sleep(LIMITS.afterTurnMs)]);
   } catch (error) {
     if (!signal.aborted) session.warn(`After the turn: ${messageOf(error)}`);
   }
   await session.history.release();
-  const { tally } = session;
-  const error =
-    end.reason === 'failed' || end.reason === 'stopped'
-      ? new CastError((end.code ?? 'INTERNAL') as CastError['code'], end.detail ?? 'the turn failed')
-      : undefined;
-  if (error)
-    session.emit('error', {
-      code: error.code,
-      message: error.message,
-      retryable: error.retryable,
-      ...(end.suggestedFix === undefined ? {} : { suggestedFix: end.suggestedFix }),
-    });
+  tell(session, end);
+};
+
+/** The last events of a turn. */
+const tell = (session: Session, end: TurnEnd): void => {
+  const { steps, toolCalls, usage, startedAt, clientId } = session.tally;
+  const code = (end.code ?? 'INTERNAL') as ErrorCode;
+  const isError = end.reason === 'failed' || end.reason === 'stopped';
+  if (isError) {
+    const fix = end.suggestedFix === undefined ? {} : { suggestedFix: end.suggestedFix };
+    session.emit('error', { code, message: end.detail ?? 'the turn failed', retryable: ERRORS[code].retryable, ...fix });
+  }
+  const exitCode = isError ? ERRORS[code].exit : end.reason === 'aborted' ? 130 : 0;
+  const durationMs = session.clock.now() - startedAt;
   session.emit('turn.ended', {
     turn: session.turn,
     reason: reasonOf(end),
-    exitCode: end.reason === 'answered' ? 0 : end.reason === 'aborted' ? 130 : (error?.exit ?? 1),
-    steps: tally.steps,
-    toolCalls: tally.toolCalls,
-    usage: tally.usage,
-    durationMs: session.clock.now() - tally.startedAt,
-    ...(tally.clientId === undefined ? {} : { clientId: tally.clientId }),
+    exitCode,
+    steps,
+    toolCalls,
+    usage,
+    durationMs,
+    ...(clientId === undefined ? {} : { clientId }),
   });
 };
 
+const REASONS: Readonly<Record<string, EndReason>> = { TURN_LIMIT: 'limit', CUT_OFF: 'cut_off', DISCONNECTED: 'disconnected' };
 const reasonOf = (end: TurnEnd): EndReason => {
   if (end.reason === 'answered') return 'stop';
-  if (end.reason === 'aborted') return 'aborted';
-  if (end.code === 'TURN_LIMIT') return 'limit';
-  if (end.code === 'CUT_OFF') return 'cut_off';
-  return end.code === 'DISCONNECTED' ? 'disconnected' : 'error';
+  return end.reason === 'aborted' ? 'aborted' : (REASONS[end.code ?? ''] ?? 'error');
 };

@@ -8,9 +8,15 @@ const options = jsonSchema<ShellLimits, Partial<ShellLimits>>({
   type: 'object',
   additionalProperties: false,
   properties: {
-    timeoutMs: { type: 'integer', minimum: 1, maximum: MAX_TIMEOUT_S * 1000, default: 180_000 },
-    maxLines: { type: 'integer', minimum: 1, maximum: 100_000, default: 2000 },
-    maxBytes: { type: 'integer', minimum: 1000, maximum: 250_000, default: 131_072 },
+    timeoutMs: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_TIMEOUT_S * 1000,
+      default: 180_000,
+      description: 'Milliseconds until a command is killed; a call may ask for another limit.',
+    },
+    maxLines: { type: 'integer', minimum: 1, maximum: 100_000, default: 2000, description: 'Lines of output that reach the model; the last ones are kept.' },
+    maxBytes: { type: 'integer', minimum: 1000, maximum: 250_000, default: 131_072, description: 'UTF-8 bytes of output that reach the model.' },
   },
 });
 

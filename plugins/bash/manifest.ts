@@ -5,7 +5,7 @@ export const manifest = defineManifest({
   version: '1.0.0',
   apiVersion: API_VERSION,
   summary: 'Runs shell commands that can neither hang a turn nor flood it.',
-  capabilities: ['process'],
+  capabilities: ['process', 'fs'],
   activation: ['session'],
   taps: [],
   inChildren: 'inherit',

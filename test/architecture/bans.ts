@@ -47,22 +47,19 @@ const isBound = (name: string, from: ts.Node): boolean => {
   return false;
 };
 
+/** Whether an identifier names a member, a parameter or a declaration, instead of standing for its value. */
+const isName = (node: ts.Identifier): boolean => {
+  const { name, propertyName } = node.parent as { name?: ts.Node; propertyName?: ts.Node };
+  return !ts.isShorthandPropertyAssignment(node.parent) && (name === node || propertyName === node);
+};
+
 /** A global as a value: not a property, not a type, not a name of the file's own. */
 const global =
   (name: string) =>
   (node: ts.Node): boolean => {
     if (!ts.isIdentifier(node) || node.text !== name) return false;
-    const { parent } = node;
-    if (ts.isPropertyAccessExpression(parent) && parent.name === node) return ts.isIdentifier(parent.expression) && parent.expression.text === 'globalThis';
-    const isValue =
-      (ts.isCallExpression(parent) && parent.expression === node) ||
-      (ts.isPropertyAccessExpression(parent) && parent.expression === node) ||
-      (ts.isVariableDeclaration(parent) && parent.initializer === node) ||
-      (ts.isCallExpression(parent) && parent.arguments.includes(node)) ||
-      ts.isShorthandPropertyAssignment(parent) ||
-      (ts.isPropertyAssignment(parent) && parent.initializer === node) ||
-      (ts.isBinaryExpression(parent) && parent.right === node);
-    return isValue && !isBound(name, node);
+    if (isName(node)) return ts.isPropertyAccessExpression(node.parent) && node.parent.expression.getText() === 'globalThis';
+    return !ts.isTypeQueryNode(node.parent) && !isBound(name, node);
   };
 
 const any =
@@ -126,9 +123,7 @@ export const BANS: Readonly<Record<string, Ban>> = {
     why: 'Ends other sessions half-written.',
     allowed: {
       'kernel/host/exit-guard.ts': 'Keeps plugins from it.',
-      'cli/main.ts': 'The end of the command, once everything is closed.',
-      'cli/interrupts.ts': 'A second interrupt ends the command at once.',
-      'cli/stdio.ts': 'Nobody reads standard output any more.',
+      'cli/stdio.ts': 'The one way out for the command line.',
     },
     matches: member('process', 'exit', 'abort', 'reallyExit'),
   },

@@ -43,6 +43,7 @@ describe('the rules', () => {
   const EXPECTED = [
     'bodies-come-late: cli/builtins.ts → plugins/a/index.ts',
     'builtins-take-manifest-and-body: cli/builtins.ts → plugins/a/body.ts',
+    'calls-and-replies-know-no-loop: kernel/call/call.ts → kernel/turn/turn.ts',
     'cli-takes-manifests: cli/cli.ts → plugins/b/index.ts',
     'contracts-are-types: kernel/contracts/contract.ts → kernel/face.ts',
     'ground-is-ground: kernel/ground.ts → kernel/hooks/hook.ts',

@@ -1,12 +1,12 @@
 /** Who may import whom, types included. `cruise` runs these rules over a tree that has the folders of the project. */
-import { cruise as run, type ICruiseResult, type IForbiddenRuleType, type IModule } from 'dependency-cruiser';
+import { cruise as run, type ICruiseResult, type IForbiddenRuleType, type IModule, type IRegularForbiddenRuleType } from 'dependency-cruiser';
 
 const ENTRIES = '^(?:cli/(?:cli|index)|kernel/(?:index|testkit/index))\\.ts$';
 /** `import type`, and `import('…').Name` where a type stands: nothing is loaded. */
 export const TYPES = ['type-only', 'type-import'] as const;
 const KERNEL_PACKAGES = ['tapable', '@cfworker/json-schema'];
 
-const rule = (name: string, from: IForbiddenRuleType['from'], to: IForbiddenRuleType['to'], comment: string): IForbiddenRuleType => ({
+const rule = (name: string, from: IRegularForbiddenRuleType['from'], to: IRegularForbiddenRuleType['to'], comment: string): IForbiddenRuleType => ({
   name,
   severity: 'error',
   comment,
@@ -56,16 +56,27 @@ export const RULES: readonly IForbiddenRuleType[] = [
   rule(
     'hooks-know-no-session',
     { path: '^kernel/hooks/' },
-    { path: '^kernel/(?:session|turn|host|testkit)/' },
+    { path: '^kernel/(?:session|call|reply|turn|host|testkit)/' },
     'Hooks are below sessions: they get what they need as arguments.',
   ),
-  rule('session-runs-no-turn', { path: '^kernel/session/' }, { path: '^kernel/(?:turn|host|testkit)/' }, 'A session gets the turn handed in.'),
-  rule('turn-knows-no-host', { path: '^kernel/turn/' }, { path: '^kernel/(?:host|testkit)/' }, 'The loop is about one session, whatever started it.'),
+  rule('session-runs-no-turn', { path: '^kernel/session/' }, { path: '^kernel/(?:call|reply|turn|host|testkit)/' }, 'A session gets the turn handed in.'),
+  rule(
+    'calls-and-replies-know-no-loop',
+    { path: '^kernel/(?:call|reply)/' },
+    { path: '^kernel/turn/' },
+    'What one call or one reply is does not depend on the loop.',
+  ),
+  rule(
+    'turn-knows-no-host',
+    { path: '^kernel/(?:call|reply|turn)/' },
+    { path: '^kernel/(?:host|testkit)/' },
+    'The loop is about one session, whatever started it.',
+  ),
   rule('host-needs-no-testkit', { path: '^kernel/(?!testkit/)' }, { path: '^kernel/testkit/' }, 'What runs does not depend on what tests it.'),
   rule(
     'ground-is-ground',
     { path: '^kernel/(?:(?!index\\.ts$)[^/]+$|contracts/)' },
-    { path: '^kernel/(?:hooks|session|turn|host)/', dependencyTypesNot: [...TYPES] },
+    { path: '^kernel/(?:hooks|session|call|reply|turn|host)/', dependencyTypesNot: [...TYPES] },
     'Data, errors, limits and contracts are below all else; of hooks they take types.',
   ),
   rule(
@@ -81,12 +92,13 @@ export const RULES: readonly IForbiddenRuleType[] = [
     'Modules that need each other to load are one module; types may refer to each other.',
   ),
   rule('no-riddle', {}, { couldNotResolve: true }, 'Every import leads somewhere.'),
-  rule(
-    'no-dead-file',
-    { path: ENTRIES },
-    { path: '^(?:kernel|plugins|cli)/', pathNot: ENTRIES, reachable: false },
-    'What no entry leads to is not part of cast.',
-  ),
+  {
+    name: 'no-dead-file',
+    severity: 'error',
+    comment: 'What no entry leads to is not part of cast.',
+    from: { path: ENTRIES },
+    to: { path: '^(?:kernel|plugins|cli)/', pathNot: ENTRIES, reachable: false },
+  },
 ];
 
 export interface Findings {

@@ -36,12 +36,15 @@ export const loadPlugin = async (folder: string): Promise<{ manifest: Manifest; 
   return { manifest: Object.values(manifests)[0] as Manifest, plugin, exports: Object.keys(manifests) };
 };
 
+/** What only a body has. */
+const OF_THE_BODY: ReadonlySet<string> = new Set(['options', 'setup', 'apply']);
+
 /** Differences between manifest and body, in words; none when they agree. */
 export const disagreements = (manifest: Manifest, { spec }: Plugin): readonly string[] => {
-  const { options, setup, apply, ...said } = spec;
-  const claims: Record<string, unknown> = { ...manifest };
-  const words: Record<string, unknown> = { ...said };
+  const claims: Readonly<Record<string, unknown>> = { ...manifest };
+  const words: Readonly<Record<string, unknown>> = { ...spec };
   return [...new Set([...Object.keys(claims), ...Object.keys(words)])]
+    .filter((key) => !OF_THE_BODY.has(key))
     .filter((key) => JSON.stringify(claims[key]) !== JSON.stringify(words[key]))
     .map((key) => `${key}: the manifest says ${JSON.stringify(claims[key])}, the body ${JSON.stringify(words[key])}`);
 };

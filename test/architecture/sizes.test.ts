@@ -4,8 +4,8 @@ import { filesBelow, parse, readSource } from './sources.ts';
 import ts from 'typescript';
 
 const MAX_LINES = 400;
-/** Lines of code in all of kernel/turn/; the aim is 450. */
-const MAX_TURN_LINES = 720;
+/** Lines of code in all of kernel/turn/, blank lines and comments left out: the loop is to be read in one sitting. */
+const MAX_TURN_LINES = 350;
 
 const lines = (text: string): number => text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
 

@@ -49,13 +49,13 @@ export const importsOf = (source: ts.SourceFile): readonly string[] =>
   });
 
 export const moduleSpecifierOf = (node: ts.Node): string | undefined => {
-  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) {
-    return node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier) ? node.moduleSpecifier.text : undefined;
-  }
-  if (ts.isImportTypeNode(node))
-    return ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal) ? node.argument.literal.text : undefined;
+  const specifier = specifierNode(node);
+  return specifier && ts.isStringLiteralLike(specifier) ? specifier.text : undefined;
+};
+const specifierNode = (node: ts.Node): ts.Node | undefined => {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier;
+  if (ts.isImportTypeNode(node)) return ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined;
   if (!ts.isCallExpression(node)) return undefined;
-  const [argument] = node.arguments;
   const loads = node.expression.kind === ts.SyntaxKind.ImportKeyword || (ts.isIdentifier(node.expression) && node.expression.text === 'require');
-  return loads && argument && ts.isStringLiteralLike(argument) ? argument.text : undefined;
+  return loads ? node.arguments[0] : undefined;
 };

@@ -29,6 +29,7 @@ export const bundleCommand = async (): Promise<Bundle> => {
     sourcesContent: false,
     format: 'esm',
     platform: 'node',
+    mainFields: ['module', 'main'],
     target: 'node20',
     external: ['better-sqlite3', 'jiti', '@vscode/ripgrep'],
     outExtension: { '.js': '.mjs' },

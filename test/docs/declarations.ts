@@ -39,7 +39,11 @@ const memberOf = (node: ts.TypeElement): Member => {
 };
 
 /** Comments inside a type belong to its parts; `readonly` goes without saying. */
-export const withoutComments = (type: string): string => oneLine(type.replace(/\/\*[\s\S]*?\*\//g, '')).replace(/\breadonly (?=\w+\??:)/g, '');
+export const withoutComments = (type: string): string =>
+  oneLine(type.replace(/\/\*[\s\S]*?\*\//g, ''))
+    .replace(/\breadonly (?=\w+\??:)/g, '')
+    .replace(/\s+;/g, ';')
+    .replace(/;\s*\}$/, ' }');
 
 /** Members of a constant that is an object, also behind `as const`, `satisfies` and a call. */
 export const entriesOf = (file: string, name: string): readonly Member[] => {

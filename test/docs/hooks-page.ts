@@ -52,7 +52,7 @@ ${table(
 )}
 
 After ${LIMITS.strikes} faults a tap is closed. A closed tap is left out, except a guard: taps of ${[...GUARD_HOOKS].map(code).join(', ')} and all taps in the stages
-${[...GUARD_STAGES].map(code).join(', ')} then refuse what they guard, and a person is asked whether to try again, switch the plugin off or stop.
+${[...GUARD_STAGES].map(code).join(', ')} then refuse what they guard; where a person can be asked, they are asked whether to try again, switch the plugin off or stop.
 A tap that only helps can say \`onFault: 'skip'\`; in the guarding stages that is not allowed. The clock of a tap stands still while the kernel works for it: a question, a
 child process, a model request, a compaction.
 

@@ -338,7 +338,9 @@ test('the request begins with the bytes of the one before, also after a resume',
       registries.sections.add({ name: 'who', slot: 'identity', text: () => 'You are a test.' });
       registries.tools.add(tool('b', 'read', async () => 'x'));
       registries.tools.add(tool('a', 'read', async () => 'x'));
-      hooks.prepare.tap('note', async (step) => (step.step === 1 ? void (await remind(`turn ${step.turn}`)) : undefined));
+      hooks.prepare.tap('note', async (step) => {
+        if (step.step === 1) await remind(`turn ${step.turn}`);
+      });
     },
   });
   const first = await createTestSession({ plugins: [reminding], script: [use('a'), say('one'), say('two')] });

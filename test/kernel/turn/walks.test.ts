@@ -70,7 +70,7 @@ const wire = definePlugin({
           held = cut < 0 ? '' : held.slice(cut);
           return out;
         },
-        end: () => (/^<x:/.test(held) ? '' : held),
+        end: () => (held.startsWith('<x:') ? '' : held),
       });
     });
     hooks.reply.tap('structure and meaning', (review) => {

@@ -33,17 +33,15 @@ export class Review implements ReplyReview {
   }
   /** The view of one plugin: its reasons and records carry its name. */
   as(plugin: string): ReplyReview {
-    const review = this;
     return {
       message: this.message,
       raw: this.raw,
       before: this.before,
-      get visible() {
-        return review.visible;
-      },
-      reject: (text, how = {}) => review.#reject(plugin, text, how),
-      show: (visible) => review.show(visible),
-      record: (slice, data) => review.#record(plugin, slice, data),
+      // What the taps before it made of the text.
+      visible: this.visible,
+      reject: (text, how = {}) => this.#reject(plugin, text, how),
+      show: (visible) => this.show(visible),
+      record: (slice, data) => this.#record(plugin, slice, data),
     };
   }
 

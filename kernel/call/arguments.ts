@@ -43,19 +43,21 @@ export const checkArguments = async (tool: Tool, input: Readonly<Record<string, 
 const propertiesOf = (tool: Tool): Readonly<Record<string, { readonly type?: unknown }>> =>
   (tool.card.input['properties'] ?? {}) as Record<string, { type?: unknown }>;
 
+/** Undefined when there is nothing to mend. */
 const mendTypes = (tool: Tool, input: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined => {
-  const mended: Record<string, unknown> = { ...input };
-  let isMended = false;
-  for (const [key, { type }] of Object.entries(propertiesOf(tool))) {
-    const value = mended[key];
-    if (value === null) delete mended[key];
-    else if (typeof value === 'string' && (type === 'number' || type === 'integer') && value.trim() !== '' && Number.isFinite(Number(value)))
-      mended[key] = Number(value);
-    else if (type === 'boolean' && (value === 'true' || value === 'false')) mended[key] = value === 'true';
-    else continue;
-    isMended = true;
-  }
-  return isMended ? mended : undefined;
+  const mended = Object.entries(input).flatMap(([key, value]) => {
+    const type = propertiesOf(tool)[key]?.type;
+    // Null stands for "not given", which is said by leaving it out.
+    return value === null && type !== undefined ? [] : [[key, read(value, type)] as const];
+  });
+  const isSame = mended.length === Object.keys(input).length && mended.every(([key, value]) => value === input[key]);
+  return isSame ? undefined : Object.fromEntries(mended);
+};
+const read = (value: unknown, type: unknown): unknown => {
+  if (typeof value !== 'string') return value;
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  const isNumber = (type === 'number' || type === 'integer') && value.trim() !== '' && Number.isFinite(Number(value));
+  return isNumber ? Number(value) : value;
 };
 const expected = (tool: Tool): string => {
   const required = (tool.card.input['required'] ?? []) as readonly string[];

@@ -3,7 +3,7 @@ import type { Block, Delta, Message, ModelRequest } from '../data.ts';
 import { isProviderError, ProviderError, type ProviderFailure } from '../errors.ts';
 import type { StepContext, StreamFilter, StreamPipe } from '../hooks/subjects.ts';
 import type { Session } from '../session/session.ts';
-import { uniqueIds } from './arguments.ts';
+import { uniqueIds } from '../call/arguments.ts';
 
 type UsageDelta = Extract<Delta, { type: 'usage' }>;
 interface Common {
@@ -16,7 +16,8 @@ interface Common {
   readonly began: boolean;
   readonly usage?: UsageDelta;
 }
-export type Heard = Common & ({ readonly message: Message } | { readonly error: unknown; readonly kind: ProviderFailure });
+export type Broken = Common & { readonly error: unknown; readonly kind: ProviderFailure };
+export type Heard = (Common & { readonly message: Message }) | Broken;
 
 export const listen = async (session: Session, at: StepContext, request: ModelRequest): Promise<Heard> => {
   const filters: StreamFilter[] = [];

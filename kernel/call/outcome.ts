@@ -1,0 +1,76 @@
+/** Results as the model gets them, whatever a tool, a guard or a fault had to say. */
+import type { ToolErrorCode, ToolFailure } from '../data.ts';
+import { isCastError, messageOf } from '../errors.ts';
+import type { ToolResult } from '../hooks/subjects.ts';
+import type { ToolOffer } from './offer.ts';
+
+export const ABORTED: ToolResult = {
+  content: '[ABORTED] The call was stopped before it finished.',
+  status: 'aborted',
+  error: { code: 'ABORTED', retryable: false },
+};
+
+export const denied = (reason: string, code: ToolErrorCode = 'PERMISSION_DENIED', endsTurn?: boolean): ToolResult => ({
+  content: reason,
+  status: 'denied',
+  error: { code, retryable: false },
+  ...(endsTurn ? { endsTurn } : {}),
+});
+
+export const refused = ({ problem, error }: { readonly problem: string; readonly error: ToolFailure }): ToolResult => ({
+  content: problem,
+  status: 'error',
+  error,
+});
+
+export const unknownTool = (offer: ToolOffer, name: string): ToolResult => {
+  const isWithheld = offer.isWithheld(name);
+  return {
+    content: offer.explain(name),
+    status: isWithheld ? 'denied' : 'error',
+    error: { code: isWithheld ? 'UNAVAILABLE' : 'INVALID_ARGUMENT', retryable: false },
+  };
+};
+
+/** What a tool answered, with what it left out filled in. */
+export const completed = (answer: string | Partial<ToolResult>): ToolResult => {
+  if (typeof answer === 'string') return { content: answer, status: 'ok' };
+  if (typeof answer !== 'object' || answer === null || (answer.content !== undefined && typeof answer.content !== 'string')) {
+    return { content: 'The tool answered with something that is no result.', status: 'error', error: { code: 'INTERNAL_ERROR', retryable: false } };
+  }
+  const result = { status: 'ok', ...answer, content: answer.content ?? '' } as const;
+  if (result.status === 'ok' || result.error) return result;
+  return { ...result, error: { code: result.status === 'aborted' ? 'ABORTED' : inferCode(result.content), retryable: false } };
+};
+
+/** Notes come behind the content, so that its truncation cannot take them away. */
+export const withNotes = (result: ToolResult): ToolResult => {
+  if (!result.notes || result.notes.length === 0) return result;
+  const lines = result.notes.map((note) => `${note.path}${note.line === undefined ? '' : `:${note.line}`}: ${note.text}`);
+  return { ...result, content: `${result.content}\n\n${lines.join('\n')}` };
+};
+
+/** Faults that are no result: nobody may decide about a closed guard, or nothing can be stored any more. */
+const FATAL: ReadonlySet<string> = new Set(['PLUGIN_QUARANTINED', 'STORE_LEASE_LOST', 'STORE_UNAVAILABLE']);
+
+export const fault = (signal: AbortSignal, error: unknown): ToolResult => {
+  if (isCastError(error) && FATAL.has(error.code)) throw error;
+  if (signal.aborted) return ABORTED;
+  const content = messageOf(error);
+  // A guard that failed has not allowed anything.
+  if (isCastError(error) && error.code === 'HOOK_FAULT') return denied(`${content}. What a faulty guard looks after is refused.`);
+  return { content, status: 'error', error: { code: inferCode(content), retryable: false } };
+};
+
+const WORDINGS: readonly (readonly [ToolErrorCode, RegExp])[] = [
+  ['ABORTED', /\[aborted\]|cancelled|interrupted/i],
+  ['TIMEOUT', /time(d )?out/i],
+  ['PERMISSION_DENIED', /permission denied|not permitted|blocked by|EACCES|EPERM/i],
+  ['NOT_FOUND', /not found|no such|ENOENT/i],
+  ['INVALID_ARGUMENT', /required|invalid|must be/i],
+  ['UNAVAILABLE', /not available|not configured/i],
+  ['CONFLICT', /conflict|already exists/i],
+  ['EXTERNAL_ERROR', /fetch|network|ECONN/i],
+];
+/** For tools that throw or fail without a code of their own. */
+const inferCode = (content: string): ToolErrorCode => WORDINGS.find(([, wording]) => wording.test(content))?.[0] ?? 'INTERNAL_ERROR';

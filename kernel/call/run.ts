@@ -1,0 +1,56 @@
+/** A call as it runs: judged, asked about when need be, run, reviewed. */
+import { runAs } from '../hooks/running.ts';
+import type { QuestionDraft, ToolResult } from '../hooks/subjects.ts';
+import type { Session } from '../session/session.ts';
+import { completed, denied, fault, withNotes } from './outcome.ts';
+import type { Draft, Prepared, Ready } from './prepare.ts';
+
+/** Never throws but for what must end the turn. */
+export const run = async (session: Session, prepared: Prepared): Promise<ToolResult> => {
+  if ('refused' in prepared) return prepared.refused;
+  try {
+    return await judgeAndRun(session, prepared);
+  } catch (error) {
+    return fault(prepared.draft.signal, error);
+  }
+};
+
+const judgeAndRun = async (session: Session, { tool, from, draft }: Ready): Promise<ToolResult> => {
+  draft.signal.throwIfAborted();
+  const vote = (await session.hooks.bail('gate', draft, undefined)) as { deny: string; endsTurn?: boolean; code?: string } | undefined;
+  if (vote) return denied(vote.deny, vote.code, vote.endsTurn);
+  const refusal = await askAbout(session, draft);
+  if (refusal !== undefined) return denied(refusal);
+  if (draft.effect !== 'read') await session.append([{ kind: 'started', data: { call: draft.id, tool: draft.tool } }]);
+  const answer = await runAs({ plugin: from, where: 'tool', label: tool.name }, () => tool.run(draft.input as never, draft));
+  const result = completed(answer);
+  const isOver = result.status === 'denied' || result.status === 'aborted';
+  return withNotes(isOver ? result : await session.hooks.waterfall('result', result, draft));
+};
+
+/** The reason when it may not run; undefined when it may. */
+const askAbout = async (session: Session, draft: Draft): Promise<string | undefined> => {
+  if (draft.asks.length === 0) return undefined;
+  const question = questionAbout(draft);
+  const answer = await session.broker.ask(question, draft);
+  if (answer.choice !== 'reject') return undefined;
+  const who = answer.by === 'nobody' ? 'It needs a yes from a person, and nobody can be asked here.' : `It was not allowed by ${answer.by}.`;
+  return `${question.text}\n${who} Go on without it, or say what you would have done.`;
+};
+
+const questionAbout = (draft: Draft): QuestionDraft => {
+  // A remembered yes must cover all that was asked: one wish without a rule, and only this once can be said.
+  const known = draft.asks.flatMap((ask) => (ask.rule === undefined ? [] : [ask.rule]));
+  const rules = known.length === draft.asks.length ? known : [];
+  const remembered = [
+    { value: 'session', label: `Yes, and ${rules.join(', ')} for this session` },
+    { value: 'project', label: `Yes, and ${rules.join(', ')} always in this project` },
+  ];
+  return {
+    kind: 'tool',
+    text: draft.asks.map((ask) => ask.text).join('\n'),
+    choices: [{ value: 'once', label: 'Yes, this once' }, ...(rules.length === 0 ? [] : remembered), { value: 'reject', label: 'No' }],
+    rules,
+    call: { id: draft.id, tool: draft.tool, input: draft.input },
+  };
+};

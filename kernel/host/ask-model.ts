@@ -1,0 +1,34 @@
+/** A plugin's own question to the model: one request without tools, counted like any other. */
+import type { ModelRequest, Usage } from '../data.ts';
+import { CastError } from '../errors.ts';
+import type { Powers } from '../plugin.ts';
+import type { Session } from '../session/session.ts';
+import { addUsage, NO_USAGE } from '../session/tally.ts';
+
+type Asked = Parameters<Powers['model']['ask']>[0];
+
+export const askModel = async (plugin: string, session: Session | null, asked: Asked, signal: AbortSignal): ReturnType<Powers['model']['ask']> => {
+  if (!session)
+    throw new CastError('PLUGIN_INVALID', `plugin ${plugin} asks a model outside of a session`, { plugin, fix: 'Ask from a tap, a tool or a command.' });
+  const request = requestOf(plugin, session, asked);
+  let text = '';
+  let usage: Usage | undefined;
+  for await (const delta of session.provider().stream(request, signal)) {
+    if (delta.type === 'text') text += delta.text;
+    if (delta.type === 'usage') usage = { ...addUsage(NO_USAGE, delta), totalTokens: delta.totalTokens ?? delta.promptTokens + delta.completionTokens };
+  }
+  if (!usage) return { text };
+  session.tally.usage = addUsage(session.tally.usage, usage);
+  session.emit('usage', { usage, model: request.model, purpose: asked.purpose });
+  return { text, usage };
+};
+
+const requestOf = (plugin: string, session: Session, { purpose, prompt, system = '', model = session.model, maxOutputTokens }: Asked): ModelRequest => ({
+  purpose,
+  session: session.id,
+  model,
+  system,
+  messages: [{ role: 'user', origin: plugin, blocks: [{ type: 'text', text: prompt }] }],
+  tools: [],
+  ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+});

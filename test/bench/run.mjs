@@ -1,0 +1,157 @@
+/**
+ * How long cast takes, each figure beside its floor in the same run: `node test/bench/run.mjs [--json] [--repeat N]`.
+ * Milliseconds of a shared machine say little; ratios to what the same machine does at the same time say more.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ROUNDS, startServer, TOKENS } from './server.mjs';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const CLI = here('../../dist/cli.js');
+const BARE = here('bare.mjs');
+const isJson = process.argv.includes('--json');
+const repeat = Number(process.argv[process.argv.indexOf('--repeat') + 1]) || 15;
+/** Each run of these takes seconds. */
+const longRepeat = Math.max(3, Math.round(repeat / 5));
+
+if (!existsSync(CLI)) {
+  console.error('There is no dist/cli.js to measure. Build it first: npm run build');
+  process.exit(1);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'cast-bench-'));
+for (let round = 1; round <= ROUNDS; round += 1) writeFileSync(join(folder, `file-${round}.txt`), `line of file ${round}\n`.repeat(100));
+const server = await startServer();
+const environment = {
+  PATH: process.env.PATH,
+  HOME: folder,
+  CAST_HOME: join(folder, 'home'),
+  CAST_BASE_URL: server.url,
+  CAST_NO_DAEMON: '1',
+  CAST_SANDBOX: 'off',
+  CAST_JUDGE: 'off',
+};
+
+/** One process from its start to its end. Times in milliseconds, memory in KiB. */
+const run = async (args, { measuresMemory = false } = {}) => {
+  server.reset();
+  const memoryFile = join(folder, 'memory');
+  const flags = measuresMemory ? ['--import', here('peak-memory.mjs')] : [];
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [...flags, ...args], {
+    cwd: folder,
+    env: { ...environment, BENCH_MEMORY: memoryFile },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stdout.resume();
+  child.stderr.on('data', (bytes) => {
+    errors += bytes;
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  const total = performance.now() - startedAt;
+  if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${code}\n${errors}`);
+  const arrivals = server.arrivals();
+  return {
+    total,
+    firstRequest: (arrivals[0] ?? Number.NaN) - startedAt,
+    round: ((arrivals.at(-1) ?? Number.NaN) - (arrivals[0] ?? Number.NaN)) / ROUNDS,
+    requests: arrivals.length,
+    memory: measuresMemory ? Number(readFileSync(memoryFile, 'utf8')) : Number.NaN,
+  };
+};
+
+const cast = (model, ...flags) => [CLI, 'run', '-m', model, ...flags, 'go'];
+const NOTHING = ['-e', '0'];
+
+/** Figures by name, one number a run. Within a repeat all run one after another, so that a slow minute slows them all. */
+const collect = async (count, runs, seen = {}) => {
+  for (let index = 0; index < count; index += 1) {
+    for (const [args, options, figures] of runs) {
+      const outcome = await run(args, options);
+      for (const [name, pick] of Object.entries(figures)) (seen[name] ??= []).push(pick(outcome));
+    }
+  }
+  return seen;
+};
+const total = ({ total }) => total;
+const memory = ({ memory }) => memory;
+const round = ({ round, requests }) => {
+  if (requests !== ROUNDS + 1) throw new Error(`${requests} requests where ${ROUNDS + 1} were expected`);
+  return round;
+};
+
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+const measure = async () => {
+  const withMemory = { measuresMemory: true };
+  const seen = await collect(repeat, [
+    [NOTHING, {}, { nothing: total }],
+    [[CLI, '--version'], {}, { version: total }],
+    [cast('one'), {}, { 'first request': ({ firstRequest }) => firstRequest, 'one token': total }],
+  ]);
+  await collect(
+    longRepeat,
+    [
+      [[BARE, 'rounds', server.url], {}, { 'bare round': round }],
+      [cast('rounds'), {}, { 'tool round': round }],
+      [[BARE, 'stream', server.url], {}, { 'bare stream': total }],
+      [cast('many', '--format', 'text'), {}, { 'stream, text': total }],
+      [cast('many', '--format', 'stream-json'), {}, { 'stream, stream-json': total }],
+      [NOTHING, withMemory, { 'nothing, memory': memory }],
+      [cast('one'), withMemory, { 'one token, memory': memory }],
+      [cast('rounds'), withMemory, { 'tool rounds, memory': memory }],
+      [cast('many'), withMemory, { 'stream, memory': memory }],
+    ],
+    seen,
+  );
+  return seen;
+};
+
+/** What is shown, and beside what. */
+const FIGURES = [
+  ['cast --version', 'version', 'nothing', 'node -e 0'],
+  ['start to first request', 'first request', 'nothing', 'node -e 0'],
+  ['one-token answer, whole process', 'one token', 'nothing', 'node -e 0'],
+  [`tool round (of ${ROUNDS})`, 'tool round', 'bare round', 'same requests and reads'],
+  [`${TOKENS} tokens, text`, 'stream, text', 'bare stream', 'same bytes fetched'],
+  [`${TOKENS} tokens, stream-json`, 'stream, stream-json', 'bare stream', 'same bytes fetched'],
+  ['peak memory, one token', 'one token, memory', 'nothing, memory', 'node -e 0'],
+  [`peak memory, ${ROUNDS} tool rounds`, 'tool rounds, memory', 'nothing, memory', 'node -e 0'],
+  [`peak memory, ${TOKENS} tokens`, 'stream, memory', 'nothing, memory', 'node -e 0'],
+];
+
+const rounded = (number) => Math.round(number * 100) / 100;
+const figureOf = (seen) => (row) => {
+  const [name, key, floorKey, floor] = row;
+  const [values, floors] = [seen[key], seen[floorKey]];
+  const best = [Math.min(...values), Math.min(...floors)];
+  const middle = [median(values), median(floors)];
+  return {
+    name,
+    unit: key.endsWith('memory') ? 'KiB' : 'ms',
+    floor,
+    median: rounded(middle[0]),
+    min: rounded(best[0]),
+    floorMedian: rounded(middle[1]),
+    floorMin: rounded(best[1]),
+    ratio: rounded(middle[0] / middle[1]),
+    ratioOfMins: rounded(best[0] / best[1]),
+  };
+};
+
+const lineOf = ({ name, unit, floor, median: middle, min, floorMedian, ratio, ratioOfMins }) => {
+  const show = (value) => (unit === 'KiB' ? `${Math.round(value / 1024)} MiB` : `${value.toFixed(value < 10 ? 2 : 0)} ms`);
+  return `${name.padEnd(34)} ${ratio.toFixed(2).padStart(6)} × (mins ${ratioOfMins.toFixed(2)})  ${show(middle)}, min ${show(min)}; ${floor} ${show(floorMedian)}`;
+};
+
+try {
+  const figures = FIGURES.map(figureOf(await measure()));
+  if (isJson) console.log(JSON.stringify({ node: process.version, repeat, figures }, null, 2));
+  else console.log([`Medians of ${repeat} runs (of ${longRepeat} for the long ones), Node ${process.version}`, ...figures.map(lineOf)].join('\n'));
+} finally {
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+}
