@@ -158,7 +158,8 @@ const commandIn = async (text: string, client: Client): Promise<SlashCommand | u
   const [, name, args = ''] = /^\/([a-z][\w:-]*)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
   if (name === undefined) return undefined;
   const { commands } = await client.snapshot();
-  return commands.some((command) => command.name === name) ? { name, args } : undefined;
+  const isOurs = commands.some((command) => command.name === name && (command.surfaces === undefined || command.surfaces.includes('run')));
+  return isOurs ? { name, args } : undefined;
 };
 
 const obey = async (run: Run, client: Client, { name, args }: SlashCommand): Promise<number> => {

@@ -51,7 +51,14 @@ export interface Snapshot {
   readonly queue: readonly QueuedItem[];
   readonly questions: readonly Question[];
   readonly tools: readonly string[];
-  readonly commands: readonly { readonly name: string; readonly summary: string; readonly args?: string; readonly whileRunning: boolean }[];
+  /** Commands without `surfaces` work on all of them. */
+  readonly commands: readonly {
+    readonly name: string;
+    readonly summary: string;
+    readonly args?: string;
+    readonly whileRunning: boolean;
+    readonly surfaces?: readonly string[];
+  }[];
   readonly panels: readonly { readonly name: string; readonly place: string; readonly sketch: Sketch }[];
 }
 

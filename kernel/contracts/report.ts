@@ -55,5 +55,7 @@ export interface Report {
   /** Where calls, times and faults come from when the session itself has none: the newest session of the project. */
   readonly counts?: { readonly session: string; readonly at: number };
   readonly plugins: readonly PluginReport[];
+  /** What the configuration asked for and did not get. */
+  readonly warnings: readonly string[];
   readonly hooks: readonly HookReport[];
 }

@@ -37,17 +37,17 @@ export class Builder {
     if (!this.#isFirst && this.#at.open.reload) this.#settings = await this.#at.open.reload();
     this.#isFirst = false;
     const config = mergeLayers(this.#layers(session), new Set(this.#refs().flatMap(({ manifest }) => (manifest.locked ? [manifest.name] : []))));
-    for (const warning of checkPluginNames(
-      this.#settings.layers,
-      this.#refs().map((ref) => ref.manifest.name),
-    ))
-      session.warn(warning);
-    for (const refusal of config.refusals) session.warn(`${refusal.key} is not used: ${refusal.reason}`);
     const slices = new StateSlices(
       (batch) => session.append(batch),
       (plugin, slice, why) => session.warn(`plugin ${plugin}: an entry of ${slice} is passed over: ${why}`),
     );
     const generation = new Generation(config, slices, session.observer);
+    const names = this.#refs().map((ref) => ref.manifest.name);
+    const refusals = config.refusals.map(({ key, reason }) => `${key} is not used: ${reason}`);
+    for (const warning of [...checkPluginNames(this.#settings.layers, names), ...refusals]) {
+      generation.warnings.push(warning);
+      session.warn(warning);
+    }
     const verdicts = decide(this.#refs(), this.#occasion(session, generation));
     // Side by side, and applied in order below: each load waits for the disk. What fails is named when its turn comes.
     await Promise.allSettled(verdicts.map(async ({ ref, state }) => state === 'active' && this.#at.plugins.load(ref)));

@@ -135,12 +135,7 @@ const createAgents = (): Agents => {
   };
 };
 
-const toResponse = async (
-  reply: IncomingMessage,
-  { url, method }: Message,
-  wasRedirected: boolean,
-  signal: AbortSignal | undefined,
-): Promise<HttpResponse> => {
+const toResponse = async (reply: IncomingMessage, { url, method }: Message, wasRedirected: boolean, signal: AbortSignal | undefined): Promise<HttpResponse> => {
   const status = reply.statusCode ?? 0;
   const head = { status, statusText: reply.statusMessage ?? '', headers: new HttpHeaders(reply.rawHeaders), url: url.href, redirected: wasRedirected };
   if (!NO_BODY.has(status) && method !== 'HEAD') return new HttpResponse(head, new BodyReader(await decoded(reply), signal));

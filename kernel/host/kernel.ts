@@ -26,7 +26,8 @@ export const createKernel = (options: KernelOptions): Kernel => new KernelProces
 class KernelProcess implements Kernel {
   readonly apiVersion = API_VERSION;
   readonly #plugins: PluginHost;
-  readonly #sessions = new Set<Session>();
+  /** Each open session, by how it is closed. */
+  readonly #open = new Set<OpenSession>();
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #log: Log;
@@ -50,7 +51,6 @@ class KernelProcess implements Kernel {
     const { session, builder } = await this.#session(store, hasMoved ? { ...record, cwd: open.cwd } : record, open);
     await session.open(resumed);
     if (hasMoved) session.warn(`The folder of this session, ${record.cwd}, is gone; it goes on in ${open.cwd}.`, 'FOLDER_GONE');
-    this.#sessions.add(session);
     const client = createClient(session, {
       report: () => reportOn(session.generation, session.id),
       wake: async (command) => {
@@ -60,11 +60,13 @@ class KernelProcess implements Kernel {
       waiting: () => this.#waitingCommands(session),
     });
     const close = async (reason: string): Promise<void> => {
-      this.#sessions.delete(session);
+      if (!this.#open.delete(opened)) return;
       await session.close(reason);
       if (!open.ephemeral && session.turn > 0) await saveCounts(this.#at.home, session.root, reportOn(session.generation, session.id), this.#clock.now());
     };
-    return { id: session.id, resumed, client, close };
+    const opened = { id: session.id, resumed, client, close };
+    this.#open.add(opened);
+    return opened;
   }
 
   async inspect(open: OpenOptions): Promise<Report> {
@@ -91,8 +93,7 @@ class KernelProcess implements Kernel {
   }
 
   async shutdown(reason: string): Promise<void> {
-    for (const session of this.#sessions) await session.close(reason).catch((error: unknown) => this.#log.warn(messageOf(error)));
-    this.#sessions.clear();
+    for (const session of this.#open) await session.close(reason).catch((error: unknown) => this.#log.warn(messageOf(error)));
     await this.#plugins.dispose((error) => this.#log.warn(messageOf(error)));
     await this.#watchdog?.stop();
   }

@@ -9,6 +9,7 @@ export const reportOn = (generation: Generation, session: string | null): Report
   apiVersion: API_VERSION,
   session,
   plugins: [...generation.plugins.values()],
+  warnings: generation.warnings,
   hooks: (Object.keys(HOOKS) as HookName[]).map(
     (name): HookReport => ({
       name,

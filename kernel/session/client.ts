@@ -19,6 +19,8 @@ export interface ClientOptions {
 const PAGE = 60;
 
 export const createClient = (session: Session, options: ClientOptions): Client => {
+  /** Of the commands that run now: an abort is for them as well. */
+  const commands = new Set<AbortController>();
   const inputOf = (text: string, clientId: string, more: Partial<Input> = {}): Input => ({ text, source: 'local', origin: 'user', clientId, ...more });
   const submit = (input: Input): SubmitOutcome => {
     if (input.text.trim() === '' && !input.images?.length) throw new CastError('INPUT_EMPTY', 'there is no prompt', { fix: 'Say what is to be done.' });
@@ -47,9 +49,13 @@ export const createClient = (session: Session, options: ClientOptions): Client =
     queue: async (text, clientId) => submit(inputOf(text, clientId)),
     editQueued: async (id, text) => session.queue.edit(id, text),
     removeQueued: async (id) => session.queue.remove(id),
-    abort: async (reason) => session.abort(new Aborted(reason ?? 'aborted by the user')),
+    abort: async (reason) => {
+      const aborted = new Aborted(reason ?? 'aborted by the user');
+      session.abort(aborted);
+      for (const controller of commands) controller.abort(aborted);
+    },
     answer: async (question, choice) => session.broker.answer(question, choice),
-    command: (name, args) => command(session, options, name, args),
+    command: (name, args) => command(session, options, commands, name, args),
     rewind: ({ turn }) => rewind(session, turn),
     report: async () => options.report(),
   };
@@ -61,6 +67,7 @@ const snapshotOf = (session: Session, waiting: readonly { readonly name: string;
     name: item.name,
     summary: item.summary,
     whileRunning: item.whileRunning ?? false,
+    ...(item.surfaces === undefined ? {} : { surfaces: item.surfaces }),
     ...(item.args === undefined ? {} : { args: item.args }),
   }));
   return {
@@ -108,18 +115,21 @@ const itemsOf = (entry: Entry, inView: ReadonlySet<string>): readonly PageItem[]
   );
 };
 
-const command = async (session: Session, options: ClientOptions, name: string, args: string): Promise<CommandOutcome> => {
+const command = async (session: Session, options: ClientOptions, running: Set<AbortController>, name: string, args: string): Promise<CommandOutcome> => {
+  const controller = new AbortController();
+  running.add(controller);
   try {
     if (!session.generation.commands.get(name)) await options.wake(name);
     const owned = session.generation.commands.all().find(({ item }) => item.name === name);
     if (!owned) return { ok: false, code: 'CLI_USAGE', message: `there is no command /${name}` };
     if (session.isRunning && !owned.item.whileRunning)
       return { ok: false, code: 'SESSION_BUSY', message: `/${name} has to wait until the running turn is over` };
-    const controller = new AbortController();
     const result = await runAs({ plugin: owned.from, where: 'command', label: name }, () => owned.item.run(args, contextOf(session, controller.signal)));
     return { ok: true, ...(result === undefined ? {} : { result }) };
   } catch (error) {
     return { ok: false, code: isCastError(error) ? error.code : 'INTERNAL', message: messageOf(error) };
+  } finally {
+    running.delete(controller);
   }
 };
 

@@ -20,6 +20,8 @@ export class Generation {
   readonly panels = new NamedItems<Panel>('panel');
   readonly providers = new NamedItems<Provider>('provider');
   readonly plugins = new Map<string, PluginReport>();
+  /** What the configuration asked for and did not get. */
+  readonly warnings: string[] = [];
   /** Fixed at the first request, so that the provider's cache holds. Null until then. */
   prefix: { readonly system: string; readonly tools: readonly ToolCard[] } | null = null;
   readonly #services = new Map<string, { readonly service: unknown; readonly from: string }>();

@@ -1,7 +1,7 @@
 /** Asks the model until there is a reply that every reviewer accepts, and stores it. */
 import type { ToolOffer } from '../call/offer.ts';
 import type { Message, NewEntry } from '../data.ts';
-import { CastError, type ProviderFailure } from '../errors.ts';
+import { CastError, isCastError, type ProviderFailure } from '../errors.ts';
 import type { Failure, StepContext } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
 import { bookUsage } from '../reply/book.ts';
@@ -62,6 +62,11 @@ const recover = async (session: Session, at: StepContext, heard: Broken, seen: P
   if (at.signal.aborted) {
     await keepPartial(session, heard);
     throw at.signal.reason;
+  }
+  // Not the provider's doing: nothing that a retry could mend.
+  if (isCastError(heard.error)) {
+    await keepPartial(session, heard);
+    throw heard.error;
   }
   const failure: Failure = { kind: heard.kind, error: heard.error, partial: heard.text, began: heard.began, ...seen };
   const recovery = await session.hooks.bail('failure', failure, at);

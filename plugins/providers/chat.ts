@@ -2,7 +2,7 @@
 import { type Clock, type Delta, isProviderError, type ModelRequest, type Provider, type ProviderConfig, ProviderError } from '../../kernel/index.ts';
 import { type ChatBody, chatBody } from './chat-request.ts';
 import { ChatStream } from './chat-stream.ts';
-import { HttpError, postChat } from './client.ts';
+import { bytesOf, HttpError, postChat } from './client.ts';
 import { classifyConnection, classifyRefusal, notAReply, type Place } from './failures.ts';
 import { learn, NO_QUIRKS, type Quirks } from './quirks.ts';
 import { SseReader } from './sse.ts';
@@ -40,7 +40,7 @@ async function* streamChat(parts: ChatParts, request: ModelRequest, signal: Abor
   const stream = new ChatStream({ model: request.model, fail: (body) => failureInside(body, target.place) });
   let chunks: AsyncIterator<Uint8Array> | undefined;
   try {
-    chunks = bytesOf(await send(parts, target, request, watch.signal));
+    chunks = bytesOf(await send(parts, target, request, watch.signal))[Symbol.asyncIterator]();
     yield* readReply(chunks, stream, watch, target.place);
     yield* stream.finish();
   } catch (error) {
@@ -116,9 +116,6 @@ async function* readReply(chunks: AsyncIterator<Uint8Array>, stream: ChatStream,
     if (next.done || stream.done) return;
   }
 }
-
-const bytesOf = (answer: Response): AsyncIterator<Uint8Array> =>
-  (answer.body ?? new ReadableStream<Uint8Array>({ start: (to) => to.close() }))[Symbol.asyncIterator]();
 
 /** Behind the end mark it reads on for a moment, so that the connection can be used again. */
 const release = async (chunks: AsyncIterator<Uint8Array> | undefined, isDone: boolean, clock: Clock): Promise<void> => {

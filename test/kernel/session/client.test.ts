@@ -207,3 +207,36 @@ describe('client contract', () => {
     expect((await session.client.snapshot()).questions).toEqual([]);
   });
 });
+
+test('an abort reaches a command that is running', async () => {
+  const waiting = definePlugin({
+    name: 'waiting',
+    apply: ({ registries }) =>
+      void registries.commands.add({
+        name: 'wait',
+        summary: 'x',
+        surfaces: ['tui'],
+        run: (_, at) => new Promise<string>((resolve) => at.signal.addEventListener('abort', () => resolve('stopped'), { once: true })),
+      }),
+  });
+  await using session = await createTestSession({ plugins: [waiting] });
+  const running = session.client.command('wait', '');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await session.client.abort();
+  expect(await running).toEqual({ ok: true, result: 'stopped' });
+  expect((await session.client.snapshot()).commands).toMatchObject([{ name: 'wait', surfaces: ['tui'] }]);
+});
+
+test('an error of ours in a provider keeps its own code and is not retried', async () => {
+  const { CastError } = await import('cast');
+  await using session = await createTestSession({
+    plugins: [definePlugin({ name: 'retrying', apply: ({ hooks }) => hooks.failure.tap('again', () => ({ retry: { reason: 'again' } })) })],
+    script: [
+      () => {
+        throw new CastError('REPLAY_INVALID', 'no such recording');
+      },
+    ],
+  });
+  expect(await session.run('go')).toMatchObject({ exitCode: 3 });
+  expect(session.events('error')).toMatchObject([{ code: 'REPLAY_INVALID', message: 'no such recording' }]);
+});
