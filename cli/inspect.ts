@@ -7,7 +7,7 @@ import { describeHook, describePlugin, listReport } from './inspect-text.ts';
 import { openOptionsOf } from './opening.ts';
 import { endKernel, startKernel } from './processes.ts';
 import { createSourceNames } from './source-map.ts';
-import { createPaint } from './style.ts';
+import { createPaint, oneLine } from './style.ts';
 
 abstract class InspectCommand extends CastCommand {
   plugins = Option.Array('--plugin', [], { description: 'NAME=on or NAME=off' });
@@ -20,7 +20,9 @@ abstract class InspectCommand extends CastCommand {
     this.remark(opening);
     const kernel = startKernel(opening.home, stdio, environment);
     try {
-      return withSources(await kernel.inspect(openOptionsOf(opening)), opening.cwd);
+      const report = await kernel.inspect(openOptionsOf(opening));
+      for (const text of report.warnings) stdio.err(`cast: ${oneLine(text)}\n`);
+      return withSources(report, opening.cwd);
     } finally {
       await endKernel(kernel, 'it has been looked at');
     }

@@ -249,6 +249,39 @@ describe('a plugin that cannot be applied', () => {
     expect(session.events('tap.fault').filter((fault) => fault.plugin === 'bad')).toHaveLength(1);
   });
 
+  test('half way through leaves nothing of it behind', async () => {
+    const half = definePlugin({
+      name: 'half',
+      provides: ['usage'],
+      apply: ({ hooks, registries, services, onDispose, events }) => {
+        registries.tools.add(
+          defineTool({ name: 'half', description: 'x', input: jsonSchema<object>({ type: 'object' }), effect: 'read', run: async () => 'x' }),
+        );
+        registries.commands.add({ name: 'half', summary: 'x', run: () => 'x' });
+        registries.sections.add({ name: 'half', slot: 'conduct', text: () => 'Half a section.' });
+        services.provide('usage', { total: () => ({}), byModel: () => ({}), contextTokens: () => 0 } as never);
+        hooks.gate.tap('deny', () => ({ deny: 'half' }));
+        onDispose(() => void log.push('disposed'));
+        events.on('turn.started', () => void log.push('heard'));
+        throw new Error('half way');
+      },
+    });
+    const log: string[] = [];
+    await using session = await createTestSession({ plugins: [reader, half], script: [use('read'), say('done')], allowRefused: true });
+    await session.run('go');
+    expect(session.results()).toMatchObject([{ status: 'ok' }]);
+    expect(session.requests[0]).toMatchObject({ system: '', tools: [{ name: 'read' }] });
+    expect(await session.client.command('half', '')).toMatchObject({ ok: false });
+    expect((await session.report()).plugins.find((plugin) => plugin.name === 'half')?.brings).toEqual({
+      tools: [],
+      commands: [],
+      sections: [],
+      providers: [],
+      services: [],
+    });
+    expect(log).toEqual(['disposed']);
+  });
+
   test('and is locked keeps the session from opening: a guard that is not there guards nothing', async () => {
     const locked = definePlugin({ name: 'guard', locked: true, apply: boom });
     await expect(createTestSession({ plugins: [locked], script: [] })).rejects.toThrow('oops');

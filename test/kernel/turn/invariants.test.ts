@@ -200,7 +200,61 @@ describe('order', () => {
   });
 });
 
+test('a yes is remembered only when it covers all that was asked', async () => {
+  const plugin = definePlugin({
+    name: 'askers',
+    apply: ({ hooks, registries }) => {
+      registries.tools.add(tool('exec', 'exec', async () => 'ran'));
+      hooks.gate.tap('with a rule', () => ({ ask: 'sure?', rule: 'exec' }));
+      hooks.gate.tap('without', { stage: 'late' }, () => ({ ask: 'really?' }));
+    },
+  });
+  await using session = await createTestSession({ plugins: [plugin], script: [use('exec'), say('done')], interactive: true, answer: () => 'once' });
+  await session.run('go');
+  expect(session.events('question.asked')).toMatchObject([
+    { question: { text: 'sure?\nreally?', rules: [], choices: [{ value: 'once' }, { value: 'reject' }] } },
+  ]);
+});
+
 describe('the store', () => {
+  test('is read again when another process has written the session meanwhile', async () => {
+    const store = createMemoryStore(manualClock());
+    await using first = await createTestSession({ script: [say('one'), say('three')], store });
+    await first.run('a');
+    await using second = await createTestSession({ script: [say('two')], store, session: first.id });
+    await second.run('b');
+    expect(await first.run('c')).toMatchObject({ turn: 3 });
+    const sent = first.requests.at(-1)?.messages.map((message) => message.blocks[0]);
+    expect(sent).toMatchObject([{ text: 'a' }, { text: 'one' }, { text: 'b' }, { text: 'two' }, { text: 'c' }]);
+  });
+
+  test('is told which messages the model no longer gets, and which come back', async () => {
+    const moves: (readonly [readonly string[], readonly string[]])[] = [];
+    const inner = createMemoryStore(manualClock());
+    const store = {
+      ...inner,
+      append: (id: string, batch: never, how: { leave?: readonly string[]; enter?: readonly string[] }) => {
+        if (how.leave?.length || how.enter?.length) moves.push([how.leave ?? [], how.enter ?? []]);
+        return inner.append(id, batch, how as never);
+      },
+    } as unknown as typeof inner;
+    const once = definePlugin({
+      name: 'once',
+      apply: ({ hooks }) =>
+        hooks.reply.tap('no', (review) => {
+          if (review.raw === 'bad') review.reject('no');
+        }),
+    });
+    await using session = await createTestSession({ plugins: [once], script: [say('bad'), say('good'), say('next')], store });
+    await session.run('a');
+    const rejected = (await session.entries()).find((entry) => entry.kind === 'rejected');
+    expect(moves.at(-1)?.[0]).toContain(rejected?.id);
+    await session.run('b');
+    await session.client.rewind({ turn: 2 });
+    const prompt = (await store.read(session.id, { limit: 50, kinds: ['message'] })).find((entry) => JSON.stringify(entry.data).includes('"b"'));
+    expect(moves.at(-1)?.[0]).toContain(prompt?.id);
+  });
+
   test('has the prompt before the request is made, and each result as it ends', async () => {
     const seen: string[][] = [];
     const store = createMemoryStore(manualClock());
