@@ -80,9 +80,17 @@ describe('time', () => {
     expect(session.events('tap.fault')).toEqual([]);
   });
 
-  test('an abort releases a hanging tap at once and is no fault of its own', async () => {
-    await using session = await createTestSession({ plugins: [bad('context', () => new Promise(() => undefined))], script: [say('done')] });
-    void session.until('input.accepted').then(() => session.client.abort());
+  test.each<HookName>(['context', 'input', 'reply', 'prepare'])('an abort releases a tap that hangs in %s at once and is no fault of its own', async (hook) => {
+    let entered: (() => void) | undefined;
+    const isIn = new Promise<void>((resolve) => {
+      entered = resolve;
+    });
+    const hanging = bad(hook, () => {
+      entered?.();
+      return new Promise(() => undefined);
+    });
+    await using session = await createTestSession({ plugins: [hanging], script: [say('done')] });
+    void isIn.then(() => session.client.abort());
     const startedAt = performance.now();
     expect(await session.run('go')).toMatchObject({ reason: 'aborted' });
     expect(performance.now() - startedAt).toBeLessThan(1500);
