@@ -1,5 +1,8 @@
-/** Bundles cast into `dist/`: four entries, and a chunk for each literal `import()`, so that a feature costs nothing until it is used. */
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+/**
+ * Bundles cast into `dist/`: four entries, and a chunk for each literal `import()`, so that a feature costs nothing until it is used.
+ * It is CommonJS, which loads faster and can be kept compiled (docs/decisions/007).
+ */
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import commonjs from '@rollup/plugin-commonjs';
@@ -15,7 +18,10 @@ const FACES = { index: 'cli/index.ts', kernel: 'kernel/index.ts', testkit: 'kern
 const PROGRAM = { cli: 'cli/cli.ts', ...FACES };
 
 /** Native, found by path at run time, or only wanted where a user has them. */
-const EXTERNAL = ['better-sqlite3', 'jiti', '@vscode/ripgrep', 'typescript', 'react-devtools-core'];
+const ADDON = 'better-sqlite3/build/Release/better_sqlite3.node';
+const EXTERNAL = [ADDON, 'jiti', '@vscode/ripgrep', 'typescript', 'react-devtools-core'];
+/** Of ES modules alone, which `require` does not load on Node 20. */
+const ES_ONLY = ['@vscode/ripgrep'];
 const isExternal = (id) => isBuiltin(id) || EXTERNAL.some((name) => id === name || id.startsWith(`${name}/`));
 
 /** Warnings about the code of packages. Any other fails the build. */
@@ -45,6 +51,8 @@ const finish = {
   name: 'finish-dist',
   writeBundle() {
     chmodSync(join(DIST, 'cli.js'), 0o755);
+    // The package as a whole is of ES modules.
+    writeFileSync(join(DIST, 'package.json'), '{ "type": "commonjs" }\n');
     const demo = join(ROOT, 'cli', 'demo');
     if (existsSync(demo)) cpSync(demo, join(DIST, 'demo'), { recursive: true });
   },
@@ -84,6 +92,29 @@ const shareFace = {
   },
 };
 
+/** What CommonJS has in place of parts of ES modules. */
+const forms = {
+  name: 'commonjs-forms',
+  resolveImportMeta(property, { moduleId }) {
+    if (property !== 'url') return null;
+    // It resolves cast's own name, which is looked up in the nearest package.json: not in the one of dist.
+    const path = moduleId === join(ROOT, 'cli', 'config', 'module.ts') ? "require('node:path').join(__dirname, '../../package.json')" : '__filename';
+    return `require('node:url').pathToFileURL(${path}).href`;
+  },
+  // V8 forgets how to import when it takes a function from the code cache, so that it has to be done from outside of the chunks.
+  renderDynamicImport: ({ targetModuleId }) => (ES_ONLY.includes(targetModuleId) ? { left: "require('../import.js')(", right: ')' } : null),
+  generateBundle() {
+    this.emitFile({ type: 'asset', fileName: 'import.js', source: "'use strict';\nmodule.exports = (specifier) => import(specifier);\n" });
+  },
+};
+
+/** The package searches for its addon in a dozen places, with the help of two packages. npm puts it into one. */
+const addon = {
+  name: 'addon',
+  resolveId: (id) => (id === 'bindings' ? '\0bindings' : null),
+  load: (id) => (id === '\0bindings' ? `import { createRequire } from 'node:module'; export default () => createRequire(import.meta.url)('${ADDON}');` : null),
+};
+
 const inPackage = (include, values) => replace({ preventAssignment: true, delimiters: ['', ''], include: `**/node_modules/${include}`, values });
 /** Calls of `require` in functions of packages: one that no ES module could make, and one that the bundler would load at the start. */
 const REPAIRS = [
@@ -101,6 +132,8 @@ export default [
       emptyFolder,
       replace({ preventAssignment: true, values: { 'process.env.NODE_ENV': '"production"' } }),
       ...REPAIRS,
+      addon,
+      forms,
       resolve({ exportConditions: ['node'], preferBuiltins: true, extensions: ['.mjs', '.js', '.ts', '.tsx', '.json'] }),
       commonjs(),
       json(),
@@ -110,9 +143,15 @@ export default [
     ],
     output: {
       dir: DIST,
-      format: 'esm',
+      format: 'cjs',
+      exports: 'named',
+      esModule: true,
+      interop: (id) => (isBuiltin(id ?? '') ? 'default' : 'auto'),
+      dynamicImportInCjs: false,
       entryFileNames: '[name].js',
       chunkFileNames: chunkName,
+      // The faces are to hold nothing but names: a loader of users' code looks through them for the syntax of ES modules.
+      manualChunks: (id) => (packageOf(id)?.endsWith('/zod') ? 'zod' : undefined),
       banner: ({ name, isEntry }) => (isEntry && name === 'cli' ? '#!/usr/bin/env node' : ''),
       sourcemap: true,
       // Positions are enough to name a source line; the text would triple the package.

@@ -5,7 +5,7 @@ import { ChatStream } from './chat-stream.ts';
 import { bytesOf, HttpError, postChat } from './client.ts';
 import { classifyConnection, classifyRefusal, notAReply, type Place } from './failures.ts';
 import { learn, NO_QUIRKS, type Quirks } from './quirks.ts';
-import { SseReader } from './sse.ts';
+import { type SseEvent, SseReader } from './sse.ts';
 import { type Limits, startWatch, type Watch } from './timeouts.ts';
 
 export const DEFAULT_KEY = 'CAST_API_KEY';
@@ -34,6 +34,7 @@ export const createChatProvider = (parts: ChatParts): Provider => ({
   stream: (request, signal) => streamChat(parts, request, signal),
 });
 
+/** One generator for all of it: each one more would cost several promises for every part of the reply. */
 async function* streamChat(parts: ChatParts, request: ModelRequest, signal: AbortSignal): AsyncGenerator<Delta> {
   const target = await aim(parts, request);
   const watch = startWatch(parts.clock, parts.options, target.place.host, signal);
@@ -41,15 +42,19 @@ async function* streamChat(parts: ChatParts, request: ModelRequest, signal: Abor
   let chunks: AsyncIterator<Uint8Array> | undefined;
   try {
     chunks = bytesOf(await send(parts, target, request, watch.signal))[Symbol.asyncIterator]();
-    yield* readReply(chunks, stream, watch, target.place);
-    yield* stream.finish();
+    const reader = new SseReader();
+    for (let isOver = false; !isOver; ) {
+      const next = await nextOf(chunks, target.place);
+      for (const delta of deltasIn(next.done ? reader.end() : reader.push(next.value), stream, watch)) yield delta;
+      isOver = next.done === true || stream.done;
+    }
   } catch (error) {
     const failure = watch.signal.aborted ? watch.signal.reason : error;
     if (!stream.complete || !isLateBreak(failure)) throw failure;
-    yield* stream.finish();
   } finally {
     void release(chunks, stream.done, parts.clock).finally(() => watch.stop());
   }
+  for (const delta of stream.finish()) yield delta;
 }
 
 // ---- sending ----
@@ -103,17 +108,15 @@ const quirksOf = (parts: ChatParts, baseUrl: string): Quirks => parts.learnt.get
 
 // ---- reading ----
 
-async function* readReply(chunks: AsyncIterator<Uint8Array>, stream: ChatStream, watch: Watch, place: Place): AsyncGenerator<Delta> {
-  const reader = new SseReader();
-  for (;;) {
-    const next = await chunks.next().catch((error: unknown) => {
-      throw classifyConnection(error, place);
-    });
-    for (const event of next.done ? reader.end() : reader.push(next.value)) {
-      yield* stream.push(event);
-      watch.heard(stream.complete ? 'after' : stream.began ? 'between' : 'first');
-    }
-    if (next.done || stream.done) return;
+const nextOf = (chunks: AsyncIterator<Uint8Array>, place: Place): Promise<IteratorResult<Uint8Array>> =>
+  chunks.next().catch((error: unknown) => {
+    throw classifyConnection(error, place);
+  });
+
+function* deltasIn(events: Iterable<SseEvent>, stream: ChatStream, watch: Watch): Generator<Delta> {
+  for (const event of events) {
+    yield* stream.push(event);
+    watch.heard(stream.complete ? 'after' : stream.began ? 'between' : 'first');
   }
 }
 

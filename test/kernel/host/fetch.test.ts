@@ -45,10 +45,25 @@ describe('requests', () => {
     ['a Request', (url: string) => fetch(new Request(url, { method: 'PUT', body: 'x=1', headers: { 'content-type': 'text/plain' } }))],
     ['bytes', (url: string) => fetch(url, { method: 'PUT', body: Buffer.from('x=1') })],
     ['a form', (url: string) => fetch(url, { method: 'PUT', body: new URLSearchParams({ x: '1' }) })],
+    ['a view', (url: string) => fetch(url, { method: 'PUT', body: new DataView(new TextEncoder().encode('..x=1').buffer, 2) })],
+    ['a buffer', (url: string) => fetch(url, { method: 'PUT', body: new TextEncoder().encode('x=1').buffer })],
+    ['a blob', (url: string) => fetch(url, { method: 'PUT', body: new Blob(['x=1']) })],
     ['header pairs', (url: string) => fetch(new URL(url), { method: 'PUT', headers: [['a', 'b']], body: 'x=1' })],
   ])('takes %s', async (_name, send) => {
     const url = await serve(async (request, reply) => reply.end(`${request.method} ${await bodyOf(request)}`));
     expect(await (await send(url)).text()).toBe('PUT x=1');
+  });
+
+  test.each<[string, RequestInit, RegExp | undefined]>([
+    ['text', { body: 'x' }, /^text\/plain;charset=UTF-8$/],
+    ['a form', { body: new URLSearchParams({ x: '1' }) }, /^application\/x-www-form-urlencoded;charset=UTF-8$/],
+    ['a form with files', { body: new FormData() }, /^multipart\/form-data; boundary=/],
+    ['bytes', { body: Buffer.from('x') }, undefined],
+    ['text of a given type', { body: 'x', headers: { 'Content-Type': 'text/y' } }, /^text\/y$/],
+  ])('%s says what it is', async (_name, init, expected) => {
+    const url = await serve((request, reply) => reply.end(request.headers['content-type']));
+    const type = await (await fetch(url, { method: 'POST', ...init })).text();
+    expect(type).toMatch(expected ?? /^$/);
   });
 
   test('a connection is used again, and a stale one is replaced', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CastConfig, Provider, Recovery } from '../../../kernel/index.ts';
 import plugin from '../../../plugins/providers/index.ts';
 import { manifest } from '../../../plugins/providers/manifest.ts';
@@ -14,6 +14,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
   const asked: string[] = [];
   const answer = answering([Buffer.from(END)]);
   const pool = new Map<string, unknown>();
+  const opened: (() => void)[] = [];
   let count = 0;
   plugin.spec.apply?.({
     options: { firstTokenMs: 1000, idleMs: 1000 },
@@ -35,16 +36,24 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
         },
       },
     },
-    registries: { providers: { add: (provider: Provider) => providers.set(provider.name, provider) } },
-    hooks: { failure: { tap: (label: string, _options: object, run: never) => taps.push({ label, run }) } },
+    registries: {
+      providers: {
+        add: (provider: Provider) => providers.set(provider.name, provider),
+        list: () => [{ name: 'gateway', from: 'other' }, ...[...providers.values()].map((provider) => ({ ...provider, from: 'providers' }))],
+      },
+    },
+    hooks: {
+      open: { tap: (_label: string, run: () => void) => opened.push(run) },
+      failure: { tap: (label: string, _options: object, run: never) => taps.push({ label, run }) },
+    },
   } as never);
-  return { providers, taps, sent, asked };
+  return { providers, taps, sent, asked, open: () => opened.forEach((run) => run()) };
 };
 const use = (provider: Provider | undefined) => gather(provider?.stream(request(), new AbortController().signal) ?? (async function* () {})());
 
 describe('the plugin', () => {
   test('says what it needs', () => {
-    expect(manifest).toMatchObject({ name: 'providers', capabilities: ['net', 'secrets'], activation: ['session'], taps: ['failure'] });
+    expect(manifest).toMatchObject({ name: 'providers', capabilities: ['net', 'secrets'], activation: ['session'], taps: ['open', 'failure'] });
     expect(plugin.spec).toMatchObject({ name: 'providers' });
   });
 
@@ -66,6 +75,35 @@ describe('the plugin', () => {
       ['http://127.0.0.1:9/v1/chat/completions', undefined],
       ['https://api.example.test/chat/completions', 'Bearer key-of-mine'],
     ]);
+  });
+
+  test.each<[string, CastConfig, boolean]>([
+    ['one of its own', { provider: 'mine', providers: { mine: {} } }, true],
+    ['that of another plugin', { provider: 'gateway', providers: { mine: {} } }, false],
+    ['the first, which is of another plugin', { providers: { mine: {} } }, false],
+    ['none that is known', { provider: 'gone', providers: { mine: {} } }, false],
+  ])('what a request needs is loaded early when the active provider is %s', async (_name, config, isLoaded) => {
+    vi.resetModules();
+    let loads = 0;
+    vi.doMock('../../../plugins/providers/chat.ts', () => {
+      loads++;
+      throw new Error('cannot be loaded');
+    });
+    onTestFinished(() => vi.doUnmock('../../../plugins/providers/chat.ts'));
+    const { open } = apply(config);
+    expect(loads).toBe(0);
+    open();
+    await vi.dynamicImportSettled();
+    expect(loads > 0).toBe(isLoaded);
+  });
+
+  test('nothing is asked for a stream that is left before it began', async () => {
+    const { providers, sent } = apply({ providers: { mine: { baseUrl: 'http://127.0.0.1:9/v1' } } });
+    const parts = providers.get('mine')?.stream(request(), new AbortController().signal)[Symbol.asyncIterator]();
+    const first = parts?.next();
+    await parts?.return?.();
+    expect(await first).toEqual({ done: true, value: undefined });
+    expect(sent).toEqual([]);
   });
 
   test('an API that it does not speak is named', async () => {

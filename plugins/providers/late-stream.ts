@@ -1,0 +1,31 @@
+/** A stream that its first read opens. An async generator around it would cost several promises for every part that passes through. */
+export const lateStream = <T>(open: () => Promise<AsyncIterable<T>>): AsyncIterable<T> => ({
+  [Symbol.asyncIterator]: () => new LateIterator(open),
+});
+
+class LateIterator<T> implements AsyncIterator<T> {
+  readonly #open: () => Promise<AsyncIterable<T>>;
+  #parts: AsyncIterator<T> | undefined;
+  #isLeft = false;
+
+  constructor(open: () => Promise<AsyncIterable<T>>) {
+    this.#open = open;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    return this.#parts ? this.#parts.next() : this.#first();
+  }
+  async return(): Promise<IteratorResult<T>> {
+    this.#isLeft = true;
+    await this.#parts?.return?.();
+    return { done: true, value: undefined };
+  }
+
+  async #first(): Promise<IteratorResult<T>> {
+    const stream = await this.#open();
+    // Left while it was being opened: nothing of it may begin.
+    if (this.#isLeft) return { done: true, value: undefined };
+    this.#parts = stream[Symbol.asyncIterator]();
+    return this.#parts.next();
+  }
+}
