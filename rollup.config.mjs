@@ -148,6 +148,8 @@ export default [
       esModule: true,
       interop: (id) => (isBuiltin(id ?? '') ? 'default' : 'auto'),
       dynamicImportInCjs: false,
+      // It spares a browser round trips; here each chunk would only ask for what its chunks ask for.
+      hoistTransitiveImports: false,
       entryFileNames: '[name].js',
       chunkFileNames: chunkName,
       // The faces are to hold nothing but names: a loader of users' code looks through them for the syntax of ES modules.

@@ -80,7 +80,7 @@ const check = async (name: string, run: Check): Promise<Finding> => {
 const failed = (name: string, error: unknown): Finding => ({
   name,
   isFine: false,
-  detail: `${messageOf(error)}${isCastError(error) && error.fix !== undefined ? `. ${error.fix}` : ''}`,
+  detail: `${messageOf(error).replace(/\.$/, '')}${isCastError(error) && error.fix !== undefined ? `. ${error.fix}` : ''}`,
 });
 
 const node = (): Finding => {

@@ -1,7 +1,7 @@
 /** Images that are given on the command line. */
-import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CastError, messageOf, type Image } from '../kernel/index.ts';
+import { readNamedFile } from './named-file.ts';
 
 /** What providers take at most, with room for base64. */
 const MAX_BYTES = 15 * 1_048_576;
@@ -18,11 +18,9 @@ export const readImage = async (file: string, cwd: string): Promise<Image> => {
   const path = resolve(cwd, file);
   let bytes: Buffer;
   try {
-    const { size } = await stat(path);
-    if (size > MAX_BYTES) throw refused(file, `has ${size} bytes, and at most ${MAX_BYTES} are sent`, 'Make it smaller.');
-    bytes = await readFile(path);
+    bytes = await readNamedFile(path, MAX_BYTES);
   } catch (error) {
-    throw error instanceof CastError ? error : refused(file, `cannot be read: ${messageOf(error)}`, 'Correct the path.');
+    throw refused(file, `cannot be read: ${messageOf(error)}`, 'Name an image file, and a smaller one if it is too large.');
   }
   const mediaType = SIGNATURES.find(([, test]) => test(bytes))?.[0];
   if (mediaType === undefined) throw refused(file, 'is no PNG, JPEG, GIF or WebP image', 'Convert it first.');

@@ -6,6 +6,9 @@ export const INTERRUPTED = 130;
 /** What a shell reports for a process that wrote to nobody. */
 export const BROKEN_PIPE = 141;
 
+/** What a shell reports for a process that was told to quit. */
+const QUIT = 131;
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The turn has this long to end by itself: its tools get two seconds of grace, then results are stored. */
 const PATIENCE_MS = 4_000;
@@ -31,6 +34,8 @@ export const watchInterrupts = (onPatienceOver: () => void): Interrupts => {
       stop(`interrupted by ${name}`);
     });
   }
+  // Whoever sends it does not want to wait; without a listener the process would end and leave its children.
+  process.on('SIGQUIT', () => leaveNow(QUIT));
   return { signal: controller.signal, stop };
 };
 

@@ -7,6 +7,7 @@ import { manual, overview } from './help.ts';
 import { packageVersion } from './package.ts';
 import { describeError } from './run-formats.ts';
 import { createOutput, FORMATS, type Format } from './run-output.ts';
+import { orStalled } from './stalled.ts';
 import { claimStdio, exitProcess, type Stdio } from './stdio.ts';
 import { createPaint, oneLine, type Paint } from './style.ts';
 
@@ -28,7 +29,7 @@ export const main = async (argv: readonly string[]): Promise<void> => {
   const stdio = claimStdio();
   let exitCode: number;
   try {
-    exitCode = await dispatch(argv, stdio);
+    exitCode = await orStalled(dispatch(argv, stdio));
   } catch (error) {
     exitCode = await reportFailure(argv, error, stdio);
   }
@@ -77,8 +78,22 @@ const contextOf = (stdio: Stdio): CastContext => ({
   ...Cli.defaultContext,
   stdio,
   environment: process.env,
-  startedIn: process.cwd(),
+  startedIn: startedIn(),
 });
+
+/** Throws CLI_USAGE when somebody removed it meanwhile. */
+const startedIn = (): string => {
+  const folder = currentFolder();
+  if (folder !== undefined) return folder;
+  throw usageError('the folder in which cast was started is gone', 'Change to a folder that exists.');
+};
+const currentFolder = (): string | undefined => {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+};
 
 /** Nothing is ever guessed to be a prompt: that would cost money, or start something. */
 const noCommand = (argv: readonly string[], { isTerminal }: Stdio): CastError => {
@@ -110,7 +125,7 @@ const reportFailure = async (argv: readonly string[], error: unknown, stdio: Std
   };
   if (argv[0] !== 'run') stdio.err(`${describeError(shown)}\n`);
   else
-    await createOutput(formatIn(argv), { stdio, cwd: process.cwd(), version: packageVersion() }).end({
+    await createOutput(formatIn(argv), { stdio, cwd: currentFolder() ?? '', version: packageVersion() }).end({
       reason: 'error',
       exitCode: failure.exit,
       error: shown,

@@ -48,8 +48,16 @@ export const castHome = (environment: Environment, startedIn: string): string =>
 export const workingFolder = (cwd: string | undefined, startedIn: string): string => {
   if (cwd === undefined) return realPath(startedIn);
   const folder = resolve(startedIn, cwd);
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return realPath(folder);
+  if (isFolder(folder)) return realPath(folder);
   throw new CastError('CLI_USAGE', `--cwd ${cwd} is no folder`, { fix: 'Name a folder that exists.' });
+};
+
+const isFolder = (path: string): boolean => {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 };
 
 export const readOpening = async (request: OpeningRequest): Promise<Opening> => {

@@ -1,14 +1,15 @@
 /** `cast run`: its flags, checked. */
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import type { CastConfig, PermissionsConfig } from '../kernel/index.ts';
 import { messageOf } from '../kernel/errors.ts';
 import { CastCommand, oneOf, pluginSwitches, usageError, wholeNumber } from './arguments.ts';
+import { readNamedFile } from './named-file.ts';
 import { workingFolder } from './opening.ts';
 import { run } from './run.ts';
 import { FORMATS } from './run-output.ts';
 
+const MAX_SCHEMA_BYTES = 1_048_576;
 const MODES = ['default', 'ask', 'bypass'] as const;
 
 export class RunCommand extends CastCommand {
@@ -100,7 +101,7 @@ const filled = <K extends string, V extends object>(key: K, value: V): { readonl
 const refuseSchema = async (file: string, cwd: string): Promise<never> => {
   let schema: unknown;
   try {
-    schema = JSON.parse(await readFile(resolve(cwd, file), 'utf8'));
+    schema = JSON.parse((await readNamedFile(resolve(cwd, file), MAX_SCHEMA_BYTES)).toString('utf8'));
   } catch (error) {
     throw usageError(`--output-schema ${file} cannot be read: ${messageOf(error)}`, 'Name a file that holds a JSON Schema.');
   }

@@ -10,6 +10,7 @@ import { packageVersion } from './package.ts';
 import { endKernel, startKernel } from './processes.ts';
 import { createOutput, type Format, type RunOutput } from './run-output.ts';
 import { drawSketch } from './sketch.ts';
+import { orStalled } from './stalled.ts';
 import { joinPrompt, readStandardInput, WITH_PROMPT, WITHOUT_PROMPT } from './standard-input.ts';
 import type { Stdio } from './stdio.ts';
 import { oneLine } from './style.ts';
@@ -62,7 +63,7 @@ const catchStrayFaults = (stdio: Stdio, end: (error: unknown) => Promise<void>):
 const finish = async (run: Run): Promise<number> => {
   const { output, signal } = run;
   try {
-    return await converse(run);
+    return await orStalled(converse(run));
   } catch (error) {
     if (signal.aborted) {
       await output.end({ reason: 'aborted', exitCode: INTERRUPTED });

@@ -21,7 +21,16 @@ export const claimStdio = (): Stdio => {
   stdout.on('error', () => broken());
   // Nobody is left to tell.
   stderr.on('error', () => undefined);
-  stdout.write = ((...args: Parameters<typeof stderr.write>) => stderr.write(...args)) as typeof stdout.write;
+  const divert = ((...args: Parameters<typeof stderr.write>) => stderr.write(...args)) as typeof stdout.write;
+  stdout.write = divert;
+  // Neither is anybody else to close it.
+  stdout.end = ((last?: unknown) => {
+    if (typeof last === 'string' || last instanceof Uint8Array) divert(last);
+    return stdout;
+  }) as typeof stdout.end;
+  // A broken pipe reaches its listeners through here.
+  const destroy = stdout.destroy.bind(stdout);
+  stdout.destroy = (error) => (error ? destroy(error) : stdout);
   return {
     isTerminal: { in: process.stdin.isTTY ?? false, out: stdout.isTTY ?? false, err: stderr.isTTY ?? false },
     columns: stdout.isTTY ? stdout.columns : undefined,

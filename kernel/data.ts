@@ -66,6 +66,8 @@ export interface Message {
   readonly origin: string;
   /** Text as the model wrote it, when the visible text differs. Goes back to the model; never to a surface. */
   readonly raw?: string;
+  /** A note of the kernel or a plugin for the model: no prompt, and no place for a cut. */
+  readonly reminder?: true;
   /** The reply was stopped before its end. */
   readonly incomplete?: true;
 }

@@ -12,7 +12,7 @@ export interface EventMap {
   /** Visible characters to take back: their reply was turned back, or broke off and is asked for again. */
   'text.retracted': { chars: number };
   'reply.accepted': { message: Message; visible: string };
-  /** Not kept: the text that had come when the turn was aborted or broke off. */
+  /** The text that had come when the turn was aborted or broke off; it is kept, marked as incomplete. */
   'reply.partial': { visible: string };
   'tool.started': { id: string; tool: string; input: unknown };
   'tool.progress': { id: string; text: string };
@@ -29,6 +29,8 @@ export interface EventMap {
   retry: { attempt: number; delayMs: number; reason: string };
   'question.asked': { question: Question };
   'question.answered': { id: string; choice: string; by: string; rules: readonly string[]; tool?: string; text: string };
+  /** What it was about was aborted. */
+  'question.withdrawn': { id: string };
   compacted: { messages: number; tokensBefore: number; tokensAfter: number };
   'workspace.moved': { from: string; to: string };
   'queue.changed': { items: readonly { id: string; text: string }[] };

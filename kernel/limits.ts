@@ -10,6 +10,8 @@ export const LIMITS = {
   graceMs: 2_000,
   /** Milliseconds that `ended` and `stored` have after a turn, in all. */
   afterTurnMs: 2_000,
+  /** Milliseconds that `open` has, in all. */
+  openMs: 10_000,
   /** Faults after which a tap is closed. */
   strikes: 3,
   /** Events kept for surfaces that attach late; older ones are read from the store. */
@@ -28,6 +30,14 @@ export const LIMITS = {
   pipeGraceMs: 250,
   /** Milliseconds the event loop may be blocked before the watchdog ends the process. */
   blockedMs: 30_000,
+  /** Milliseconds that the set-up of a plugin has: a session waits for it. */
+  setupMs: 30_000,
+  /** Milliseconds that each thing registered by `onDispose` has. */
+  disposeMs: 2_000,
+  /** Members of one list or object in an entry or event; further ones are left out. */
+  exitMembers: 50_000,
+  /** Depth of one entry or event; what is below is left out. */
+  exitDepth: 200,
   /** Characters of a call's question or reason as shown. */
   questionChars: 4_000,
   /** Tokens: context window and reply of a model about which nothing is known. */

@@ -121,6 +121,7 @@ export type Dispose = () => void | Promise<void>;
 export interface Host<P extends Capability> {
   /** `$CAST_HOME`, which need not exist yet. */
   readonly home: string;
+  /** Without a session: `process` and `model` throw, and `secrets` are the saved ones. Prefer `scope.powers`. */
   readonly powers: Pick<Powers, P>;
   readonly log: Log;
   readonly clock: Clock;
@@ -158,6 +159,8 @@ export interface Scope<C, P extends Capability> {
   }): { readonly value: T; record(data: In<D>): Promise<void> };
   /** Outlives sessions: JSON below `$CAST_HOME`, one file a plugin; `project` is keyed by the project's root. */
   readonly storage: Readonly<Record<'user' | 'project', PluginStorage>>;
+  /** What matches is replaced wherever text leaves the kernel: in entries and in events, until the generation ends. */
+  redact(pattern: RegExp): void;
   /** A `<system-reminder>` for the model, appended once, in force from the next request. */
   remind(text: string): Promise<void>;
   /** Shown to the user. */

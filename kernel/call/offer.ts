@@ -1,3 +1,4 @@
+import type { Attributed, Draft } from '../hooks/guard.ts';
 import type { Offer, OfferedTool } from '../hooks/subjects.ts';
 import { nearest } from '../nearest.ts';
 import type { Tool } from '../plugin.ts';
@@ -9,7 +10,7 @@ interface Withheld {
 }
 
 /** The tools of one step. Taking away commutes, so the order of taps cannot matter. */
-export class ToolOffer implements Offer {
+export class ToolOffer implements Offer, Attributed {
   readonly #all: readonly Owned<Tool>[];
   readonly #withheld = new Map<string, Withheld>();
 
@@ -20,12 +21,19 @@ export class ToolOffer implements Offer {
     return this.#offered().map(({ item, from }) => ({ name: item.name, effect: item.effect, from, card: item.card }));
   }
   keep(wanted: (tool: OfferedTool) => boolean, reason: string): void {
-    this.#withhold('kernel', wanted, reason);
+    for (const [name, withheld] of withheldOf('kernel', this.tools, wanted, reason)) this.#withheld.set(name, withheld);
   }
-  /** The view of one plugin: what it takes away is known to be its doing. */
-  as(plugin: string): Offer {
-    const tools = this.tools;
-    return { tools, keep: (wanted, reason) => this.#withhold(plugin, wanted, reason) };
+  /** The draft of one plugin: what it takes away is known to be its doing. */
+  as(plugin: string): Draft {
+    const { tools } = this;
+    const taken = new Map<string, Withheld>();
+    const keep: Offer['keep'] = (wanted, reason) => {
+      for (const [name, withheld] of withheldOf(plugin, tools, wanted, reason)) taken.set(name, withheld);
+    };
+    const commit = (): void => {
+      for (const [name, withheld] of taken) this.#withheld.set(name, withheld);
+    };
+    return { view: { tools, keep } satisfies Offer, commit };
   }
   find(name: string): Owned<Tool> | undefined {
     return this.#offered().find(({ item }) => item.name === name);
@@ -46,7 +54,11 @@ export class ToolOffer implements Offer {
   #offered(): readonly Owned<Tool>[] {
     return this.#all.filter(({ item }) => !this.#withheld.has(item.name));
   }
-  #withhold(plugin: string, wanted: (tool: OfferedTool) => boolean, reason: string): void {
-    for (const tool of this.tools) if (!wanted(tool)) this.#withheld.set(tool.name, { plugin, reason });
-  }
 }
+
+const withheldOf = (
+  plugin: string,
+  tools: readonly OfferedTool[],
+  wanted: (tool: OfferedTool) => boolean,
+  reason: string,
+): readonly (readonly [string, Withheld])[] => tools.flatMap((tool) => (wanted(tool) ? [] : [[tool.name, { plugin, reason }] as const]));

@@ -1,5 +1,5 @@
 /** Results as the model gets them, whatever a tool, a guard or a fault had to say. */
-import type { ToolErrorCode, ToolFailure } from '../data.ts';
+import type { Block, CallBlock, Message, ToolErrorCode, ToolFailure } from '../data.ts';
 import { isCastError, messageOf } from '../errors.ts';
 import type { ToolResult } from '../hooks/subjects.ts';
 import type { ToolOffer } from './offer.ts';
@@ -42,6 +42,19 @@ export const completed = (answer: string | Partial<ToolResult>): ToolResult => {
   if (result.status === 'ok' || result.error) return result;
   return { ...result, error: { code: result.status === 'aborted' ? 'ABORTED' : inferCode(result.content), retryable: false } };
 };
+
+/** For a call whose turn had to end before it was allowed to run. */
+export const notRun = (why: unknown): ToolResult => denied(`Not run: ${messageOf(why)}`, isCastError(why) ? why.code : 'INTERNAL_ERROR');
+
+/** As it is stored. */
+export const resultMessage = (block: CallBlock, { content, status, error, details, images = [] }: ToolResult): Message => ({
+  role: 'tool',
+  origin: 'kernel',
+  blocks: [
+    { type: 'result', id: block.id, tool: block.tool, content, status, ...(error ? { error } : {}), ...(details === undefined ? {} : { details }) },
+    ...images.map((image): Block => ({ type: 'image', image, call: block.id })),
+  ],
+});
 
 /** Notes come behind the content, so that its truncation cannot take them away. */
 export const withNotes = (result: ToolResult): ToolResult => {

@@ -58,9 +58,16 @@ const draftOf = async (session: Session, at: StepContext, block: CallBlock, tool
   id: block.id,
   tool: tool.name,
   effect: tool.effectOf(input as never),
-  input,
+  // A later gate must not change what an earlier one has approved.
+  input: frozen(input),
   cwd: session.cwd,
   paths: await Promise.all(tool.paths(input as never).map((path) => canonicalPath(path, session.cwd))),
   progress: (text) => session.emit('tool.progress', { id: block.id, text }),
   asks: [],
 });
+
+const frozen = <T>(value: T): T => {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const each of Object.values(value)) frozen(each);
+  return Object.freeze(value);
+};

@@ -21,19 +21,24 @@ const judgeAndRun = async (session: Session, { tool, from, draft }: Ready): Prom
   if (vote) return denied(vote.deny, vote.code, vote.endsTurn);
   const refusal = await askAbout(session, draft);
   if (refusal !== undefined) return denied(refusal);
+  // Allowed, and told to stop meanwhile: nothing is begun any more.
+  draft.signal.throwIfAborted();
   if (draft.effect !== 'read') await session.append([{ kind: 'started', data: { call: draft.id, tool: draft.tool } }]);
+  draft.signal.throwIfAborted();
   const answer = await runAs({ plugin: from, where: 'tool', label: tool.name }, () => tool.run(draft.input as never, draft));
   const result = completed(answer);
   const isOver = result.status === 'denied' || result.status === 'aborted';
   return withNotes(isOver ? result : await session.hooks.waterfall('result', result, draft));
 };
 
+const ALLOWS: ReadonlySet<string> = new Set(['once', 'session', 'project']);
+
 /** The reason when it may not run; undefined when it may. */
 const askAbout = async (session: Session, draft: Draft): Promise<string | undefined> => {
   if (draft.asks.length === 0) return undefined;
   const question = questionAbout(draft);
   const answer = await session.broker.ask(question, draft);
-  if (answer.choice !== 'reject') return undefined;
+  if (ALLOWS.has(answer.choice)) return undefined;
   const who = answer.by === 'nobody' ? 'It needs a yes from a person, and nobody can be asked here.' : `It was not allowed by ${answer.by}.`;
   return `${question.text}\n${who} Go on without it, or say what you would have done.`;
 };

@@ -11,6 +11,8 @@ export interface PluginRef {
   readonly builtin: boolean;
   /** For people: `built in`, `cast.config.ts`, `package lint-it 1.2.0`, `./plugins/mine.ts`. */
   readonly source: string;
+  /** Hash of its content. Refs of one source, name and key share one loaded plugin; without a key only the same ref does. */
+  readonly key?: string;
   /** A module whose default export is a plugin, or the plugin itself. */
   load(): Promise<unknown>;
 }

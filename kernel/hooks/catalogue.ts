@@ -1,5 +1,6 @@
 /** The 21 points at which a plugin may change what happens: their types, and what each is made of. */
 import type { Entry } from '../data.ts';
+import * as checks from './outcomes.ts';
 import type * as S from './subjects.ts';
 
 export type Later<T> = T | Promise<T>;
@@ -79,72 +80,30 @@ export const GUARD_STAGES: ReadonlySet<Stage> = new Set(['mode', 'policy', 'sand
 /** Hooks whose taps all guard, whatever their stage. */
 export const GUARD_HOOKS: ReadonlySet<HookName> = new Set(['gate', 'call', 'ask', 'spawn']);
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-const hasText = (value: unknown, key: string): boolean => isObject(value) && typeof value[key] === 'string';
-const nothing = (outcome: unknown): string | undefined => (outcome === undefined ? undefined : 'this hook takes no answer');
-const anObject = (outcome: unknown): string | undefined => (outcome === undefined || isObject(outcome) ? undefined : 'an object is expected');
-const aList = (outcome: unknown): string | undefined => (outcome === undefined || Array.isArray(outcome) ? undefined : 'a list is expected');
-const oneOf =
-  (...keys: string[]) =>
-  (outcome: unknown): string | undefined =>
-    outcome === undefined || keys.some((key) => hasText(outcome, key))
-      ? undefined
-      : `an object with ${keys.map((key) => `a text \`${key}\``).join(' or ')} is expected`;
-
-const RESULT_STATUS = new Set(['ok', 'error', 'denied', 'aborted']);
-const checks = {
-  admission: (outcome: unknown): string | undefined =>
-    anObject(outcome) ?? (isObject(outcome) && 'text' in outcome && typeof outcome['text'] !== 'string' ? '`text` must be a text' : undefined),
-  call: (outcome: unknown): string | undefined =>
-    outcome === undefined || (isObject(outcome) && isObject(outcome['input'])) ? undefined : 'an object with an object `input` is expected',
-  recovery: (outcome: unknown): string | undefined =>
-    outcome === undefined || hasText(outcome, 'stop') || (isObject(outcome) && hasText(outcome['retry'], 'reason'))
-      ? undefined
-      : '`{ retry: { reason } }` or `{ stop }` is expected',
-  plan: (outcome: unknown): string | undefined =>
-    outcome === undefined || hasText(outcome, 'cancel') || (hasText(outcome, 'summary') && hasText(outcome, 'keepFrom'))
-      ? undefined
-      : '`{ cancel }` or `{ summary, keepFrom }` is expected',
-  result: (outcome: unknown): string | undefined => {
-    if (outcome === undefined) return undefined;
-    if (!isObject(outcome)) return 'an object is expected';
-    if ('content' in outcome && typeof outcome['content'] !== 'string') return '`content` must be a text';
-    return 'status' in outcome && !RESULT_STATUS.has(outcome['status'] as string) ? '`status` must be ok, error, denied or aborted' : undefined;
-  },
-  spawn: (outcome: unknown): string | undefined => {
-    if (outcome === undefined) return undefined;
-    if (!isObject(outcome)) return 'an object is expected';
-    const argv = outcome['argv'];
-    return argv !== undefined && (!Array.isArray(argv) || argv.length === 0 || argv.some((word) => typeof word !== 'string'))
-      ? '`argv` must be a list of words'
-      : undefined;
-  },
-};
-
 const S5 = { default: 5_000, ceiling: 5_000 };
 const S5_120 = { default: 5_000, ceiling: 120_000 };
 
 /** In the order of a turn. Budgets: `docs/hooks.md`. */
 export const HOOKS: Readonly<Record<HookName, HookTrait>> = {
-  open: { class: 'series', policy: 'skip', budget: S5, check: nothing },
+  open: { class: 'series', policy: 'skip', budget: S5, check: checks.nothing },
   input: { class: 'waterfall', policy: 'fail', budget: S5_120, check: checks.admission },
-  prepare: { class: 'bail', policy: 'skip', budget: S5_120, check: oneOf('stop') },
-  prompt: { class: 'waterfall', policy: 'skip', budget: S5, check: aList },
-  offer: { class: 'sync', policy: 'fail', budget: null, check: nothing },
-  context: { class: 'waterfall', policy: 'skip', budget: S5, check: aList },
-  request: { class: 'waterfall', policy: 'fail', budget: S5, check: anObject },
-  stream: { class: 'sync', policy: 'fail', budget: null, check: nothing },
+  prepare: { class: 'bail', policy: 'skip', budget: S5_120, check: checks.stop },
+  prompt: { class: 'waterfall', policy: 'skip', budget: S5, check: checks.sections },
+  offer: { class: 'sync', policy: 'fail', budget: null, check: checks.nothing },
+  context: { class: 'waterfall', policy: 'skip', budget: S5, check: checks.messages },
+  request: { class: 'waterfall', policy: 'fail', budget: S5, check: checks.request },
+  stream: { class: 'sync', policy: 'fail', budget: null, check: checks.nothing },
   failure: { class: 'bail', policy: 'skip', budget: S5_120, check: checks.recovery },
-  reply: { class: 'series', policy: 'fail', budget: S5, check: nothing },
+  reply: { class: 'series', policy: 'fail', budget: S5, check: checks.nothing },
   call: { class: 'waterfall', policy: 'refuse', budget: { default: 5_000, ceiling: 60_000 }, check: checks.call },
-  gate: { class: 'bail', policy: 'refuse', budget: { default: 60_000, ceiling: 600_000 }, check: oneOf('deny', 'ask') },
-  ask: { class: 'bail', policy: 'refuse', budget: null, check: oneOf('choice') },
+  gate: { class: 'bail', policy: 'refuse', budget: { default: 60_000, ceiling: 600_000 }, check: checks.vote },
+  ask: { class: 'bail', policy: 'refuse', budget: null, check: checks.answer },
   spawn: { class: 'waterfall', policy: 'refuse', budget: S5, check: checks.spawn },
   result: { class: 'waterfall', policy: 'skip', budget: S5_120, check: checks.result },
-  stored: { class: 'series', policy: 'skip', budget: S5, check: nothing },
-  settle: { class: 'bail', policy: 'skip', budget: { default: 5_000, ceiling: 600_000 }, check: oneOf('continue') },
+  stored: { class: 'series', policy: 'skip', budget: S5, check: checks.nothing },
+  settle: { class: 'bail', policy: 'skip', budget: { default: 5_000, ceiling: 600_000 }, check: checks.goOn },
   compact: { class: 'bail', policy: 'skip', budget: { default: 120_000, ceiling: 120_000 }, check: checks.plan },
-  moved: { class: 'series', policy: 'skip', budget: S5, check: nothing },
-  ended: { class: 'series', policy: 'skip', budget: { default: 2_000, ceiling: 30_000 }, check: nothing },
-  close: { class: 'series', policy: 'skip', budget: S5, check: nothing },
+  moved: { class: 'series', policy: 'skip', budget: S5, check: checks.nothing },
+  ended: { class: 'series', policy: 'skip', budget: { default: 2_000, ceiling: 30_000 }, check: checks.nothing },
+  close: { class: 'series', policy: 'skip', budget: S5, check: checks.nothing },
 };

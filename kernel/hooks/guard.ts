@@ -2,7 +2,7 @@
 import { CastError, messageOf } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { GUARD_HOOKS, GUARD_STAGES, HOOKS, type HookName, type Stage } from './catalogue.ts';
-import { Budget, runAs } from './running.ts';
+import { Budget, offTheClock, runAs } from './running.ts';
 
 export interface TapRecord {
   readonly hook: HookName;
@@ -22,28 +22,37 @@ export interface TapRecord {
   faults: number;
   changed: number;
   state: 'open' | 'quarantined' | 'off';
+  /** The one question about a closed guard, for all that wait to pass it. */
+  deciding?: Promise<'open' | 'off'> | undefined;
 }
+/** The same tap in the next generation has the same key. */
+export const keyOf = (tap: Pick<TapRecord, 'hook' | 'plugin' | 'label'>): string => `${tap.hook} ${tap.plugin}/${tap.label}`;
 
 /** What the session does about faults. */
 export interface FaultObserver {
   fault(tap: TapRecord, message: string): void;
   /** A closed guard is about to be passed. Resolves to `open` or `off` when a person decided so; throws to end the turn. */
   closedGuard(tap: TapRecord, signal: AbortSignal | undefined): Promise<'open' | 'off'>;
-  /** For the watchdog: which tap has the thread. */
-  entered?(tap: TapRecord): void;
-  left?(): void;
+  /** What an earlier generation knew of a tap, by `keyOf`: a renewal opens no closed guard. */
+  remembered?(key: string): Pick<TapRecord, 'state' | 'faults'> | undefined;
 }
 
 type Tap = (subject: never, context: never) => unknown;
 
-/** Subjects whose methods speak for a plugin hand out a view of themselves. */
-interface Attributed {
-  as(plugin: string): unknown;
+/** A subject whose methods change it gives each plugin a draft, which counts only once the tap has returned. */
+export interface Attributed {
+  as(plugin: string): Draft;
 }
-const attributed = (subject: unknown, plugin: string): unknown =>
-  typeof (subject as Partial<Attributed> | undefined)?.as === 'function' ? (subject as Attributed).as(plugin) : subject;
+export interface Draft {
+  /** What the tap gets. */
+  readonly view: unknown;
+  /** Makes the changes of the draft those of the subject. */
+  commit(): void;
+}
+const draftOf = (subject: unknown, plugin: string): Draft =>
+  typeof (subject as Partial<Attributed> | undefined)?.as === 'function' ? (subject as Attributed).as(plugin) : { view: subject, commit: () => undefined };
 
-const isGuard = (tap: TapRecord): boolean => !tap.skipsFaults && (GUARD_HOOKS.has(tap.hook) || GUARD_STAGES.has(tap.stage));
+export const isGuard = (tap: TapRecord): boolean => !tap.skipsFaults && (GUARD_HOOKS.has(tap.hook) || GUARD_STAGES.has(tap.stage));
 
 const toolOf = (tap: TapRecord, subject: unknown, context: unknown): string | undefined =>
   ((tap.hook === 'result' ? context : subject) as { tool?: string } | undefined)?.tool;
@@ -59,8 +68,9 @@ export const guardAsync =
     if (!(await admits(tap, observer, subject, context, signal))) return undefined;
     const started = performance.now();
     try {
-      const outcome = await inTime(tap, signal, observer, () => run(attributed(subject, tap.plugin) as never, context as never));
-      const answer = checked(tap, outcome);
+      const { view, commit } = draftOf(subject, tap.plugin);
+      const answer = checked(tap, await inTime(tap, signal, () => run(view as never, context as never)));
+      commit();
       account(tap, performance.now() - started, answer !== undefined);
       return answer;
     } catch (error) {
@@ -78,16 +88,16 @@ export const guardSync =
     if (tap.state === 'off' || (tap.state === 'quarantined' && !isGuard(tap))) return;
     if (tap.state === 'quarantined') throw quarantined(tap);
     const started = performance.now();
-    observer.entered?.(tap);
     try {
+      const { view, commit } = draftOf(subject, tap.plugin);
       checked(
         tap,
-        runAs({ plugin: tap.plugin, where: tap.hook, label: tap.label }, () => run(attributed(subject, tap.plugin) as never, context as never)),
+        runAs({ plugin: tap.plugin, where: tap.hook, label: tap.label }, () => run(view as never, context as never)),
       );
+      commit();
     } catch (error) {
       onFault(tap, error, observer);
     } finally {
-      observer.left?.();
       account(tap, performance.now() - started, false);
     }
   };
@@ -98,27 +108,36 @@ const admits = async (tap: TapRecord, observer: FaultObserver, subject: unknown,
   signal?.throwIfAborted();
   if (tap.state === 'open') return true;
   if (!isGuard(tap)) return false;
-  tap.state = await observer.closedGuard(tap, signal);
-  return tap.state === 'open';
+  return (await decide(tap, observer, signal)) === 'open';
+};
+
+/** Whether a closed guard is opened again or switched off. Calls that run side by side wait for one answer. */
+export const decide = (tap: TapRecord, observer: FaultObserver, signal: AbortSignal | undefined): Promise<'open' | 'off'> => {
+  tap.deciding ??= observer.closedGuard(tap, signal).then(
+    (state) => {
+      tap.deciding = undefined;
+      tap.state = state;
+      return state;
+    },
+    (error: unknown) => {
+      tap.deciding = undefined;
+      throw error;
+    },
+  );
+  const { deciding } = tap;
+  return offTheClock(() => deciding);
 };
 
 /** Runs a tap until it settles, its budget is spent or its work is aborted, whatever comes first. */
-const inTime = async (tap: TapRecord, signal: AbortSignal | undefined, observer: FaultObserver, work: () => unknown): Promise<unknown> => {
+const inTime = async (tap: TapRecord, signal: AbortSignal | undefined, work: () => unknown): Promise<unknown> => {
   const limit = limitOf(tap, signal);
   const who = { plugin: tap.plugin, where: tap.hook, label: tap.label };
-  observer.entered?.(tap);
   try {
     const answer = runAs(limit.budget ? { ...who, budget: limit.budget } : who, work);
-    return answer instanceof Promise ? await Promise.race([left(answer, observer), limit.reached]) : answer;
+    return answer instanceof Promise ? await Promise.race([answer, limit.reached]) : answer;
   } finally {
-    observer.left?.();
     limit.lift();
   }
-};
-/** The thread is free as soon as the tap has returned, even if its promise has not settled. */
-const left = (answer: Promise<unknown>, observer: FaultObserver): Promise<unknown> => {
-  observer.left?.();
-  return answer;
 };
 
 const limitOf = (tap: TapRecord, signal: AbortSignal | undefined): { readonly budget: Budget | undefined; readonly reached: Promise<never>; lift(): void } => {

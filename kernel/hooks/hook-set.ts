@@ -1,7 +1,7 @@
 /** The hooks of one generation: tapable underneath, guarded taps on top, typed ways to fire them. */
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook } from 'tapable';
 import { HOOKS, type CallHooks, type HookClass, type HookName, type Hooks } from './catalogue.ts';
-import { guardAsync, guardSync, type FaultObserver, type TapRecord } from './guard.ts';
+import { decide, guardAsync, guardSync, isGuard, keyOf, type FaultObserver, type TapRecord } from './guard.ts';
 
 type All = Hooks & CallHooks<string>;
 type Subject<H extends HookName> = Parameters<All[H]>[0];
@@ -43,6 +43,11 @@ export class HookSet {
   tap(record: TapRecord, run: (subject: never, context: never) => unknown): void {
     const hook = this.#hooks.get(record.hook) ?? this.#add(record.hook);
     const options = { name: `${record.plugin}/${record.label}`, stage: record.position, record };
+    const before = this.#observer.remembered?.(keyOf(record));
+    if (before) {
+      record.state = before.state;
+      record.faults = before.faults;
+    }
     this.taps.push(record);
     if (HOOKS[record.hook].class === 'sync') hook.tap(options, run);
     else hook.tapPromise(options, run);
@@ -50,13 +55,28 @@ export class HookSet {
 
   /** Taps of one hook in the order in which they run. */
   inOrder(name: HookName): readonly TapRecord[] {
-    const taps = (this.#hooks.get(name) as { taps?: readonly TapWithRecord[] } | undefined)?.taps ?? [];
-    return taps.map((tap) => tap.record);
+    return this.#tapsOf(name).map((tap) => tap.record);
+  }
+  /** Takes out whatever a plugin tapped: it could not be applied as a whole. */
+  removeAllOf(plugin: string): void {
+    for (const tap of this.taps.filter((each) => each.plugin === plugin)) {
+      // tapable forgets no tap, so it stays there and does nothing.
+      tap.state = 'off';
+      this.taps.splice(this.taps.indexOf(tap), 1);
+    }
   }
 
   /** Every tap, one after the other. */
   async series<H extends HookName>(name: H, subject: Subject<H>, context: Context<H>): Promise<void> {
     await (this.#hooks.get(name) as unknown as AsyncSeriesHook<Args> | undefined)?.promise(subject, context);
+  }
+  /** The taps of one plugin alone: it came after the hook had fired. */
+  async seriesOf<H extends HookName>(plugin: string, name: H, subject: Subject<H>, context: Context<H>): Promise<void> {
+    for (const tap of this.#tapsOf(name)) if (tap.record.plugin === plugin) await tap.fn(subject as never, context as never);
+  }
+  /** Before a synchronous hook, which cannot wait for a person: asks about each closed guard of it. Throws what ends the turn. */
+  async settleGuards(name: HookName, signal: AbortSignal): Promise<void> {
+    for (const tap of this.inOrder(name)) if (tap.state === 'quarantined' && isGuard(tap)) await decide(tap, this.#observer, signal);
   }
   /** The subject as the taps left it. */
   async waterfall<H extends HookName, S extends Subject<H>>(name: H, subject: S, context: Context<H>): Promise<S> {
@@ -72,6 +92,10 @@ export class HookSet {
     (this.#hooks.get(name) as unknown as SyncHook<Args> | undefined)?.call(subject, context);
   }
 
+  #tapsOf(name: HookName): readonly TapWithRecord[] {
+    const taps = (this.#hooks.get(name) as { taps?: readonly TapWithRecord[] } | undefined)?.taps ?? [];
+    return taps.filter((tap) => this.taps.includes(tap.record));
+  }
   /** A hook exists once somebody taps it, so one without taps costs nothing. */
   #add(name: HookName): AnyHook {
     const hook = MAKERS[HOOKS[name].class](name) as AnyHook;

@@ -2,6 +2,7 @@
 import type { OpenOptions, PluginRef, Settings } from '../contracts/kernel.ts';
 import { CastError, messageOf } from '../errors.ts';
 import { runAs } from '../hooks/running.ts';
+import { LIMITS } from '../limits.ts';
 import { Generation } from '../session/generation.ts';
 import type { Session } from '../session/session.ts';
 import { StateSlices } from '../session/state.ts';
@@ -25,6 +26,7 @@ export class Builder {
   readonly commands = new Set<string>();
   #settings: Settings;
   #isFirst = true;
+  #activating: Promise<unknown> = Promise.resolve();
   readonly #at: BuilderOptions;
 
   constructor(options: BuilderOptions) {
@@ -48,6 +50,17 @@ export class Builder {
       generation.warnings.push(warning);
       session.warn(warning);
     }
+    try {
+      await this.#fill(session, generation);
+    } catch (error) {
+      // What has been applied listens and holds things; nobody else knows of it.
+      await generation.dispose(this.#faultIn(session));
+      throw error;
+    }
+    return generation;
+  }
+
+  async #fill(session: Session, generation: Generation): Promise<void> {
     const verdicts = decide(this.#refs(), this.#occasion(session, generation));
     // Side by side, and applied in order below: each load waits for the disk. What fails is named when its turn comes.
     await Promise.allSettled(verdicts.map(async ({ ref, state }) => state === 'active' && this.#at.plugins.load(ref)));
@@ -55,16 +68,33 @@ export class Builder {
       if (verdict.state === 'active') await this.#add(session, generation, verdict);
       else this.#note(session, generation, verdict);
     }
-    return generation;
   }
 
-  /** At a step boundary: what has been triggered since joins at the place it would have had from the start. */
-  async activate(session: Session, generation: Generation): Promise<void> {
+  /** At a step boundary: what has been triggered since joins at the place it would have had from the start. One at a time. */
+  activate(session: Session, generation: Generation): Promise<void> {
+    const next = this.#activating.then(() => this.#activate(session, generation));
+    this.#activating = next.catch(() => undefined);
+    return next;
+  }
+
+  async #activate(session: Session, generation: Generation): Promise<void> {
     const waiting = [...generation.plugins.values()].filter((plugin) => plugin.state === 'waiting').map((plugin) => plugin.name);
     if (waiting.length === 0) return;
     const due = decide(this.#refs(), this.#occasion(session, generation)).filter(({ ref, state }) => state === 'active' && waiting.includes(ref.manifest.name));
+    if (due.length === 0) return;
     for (const verdict of due) await this.#add(session, generation, verdict);
-    if (due.length > 0) await generation.slices.refold(session.history.entries);
+    await generation.slices.refold(session.history.entries);
+    for (const { ref } of due) await this.#open(session, generation, ref.manifest.name);
+  }
+
+  /** For a plugin that came after the session was opened. */
+  async #open(session: Session, generation: Generation, plugin: string): Promise<void> {
+    const at = { session: session.face, signal: AbortSignal.timeout(LIMITS.openMs) };
+    try {
+      await generation.hooks.seriesOf(plugin, 'open', { resumed: session.history.entries.length > 0 }, at);
+    } catch (error) {
+      session.warn(messageOf(error));
+    }
   }
 
   async #add(session: Session, generation: Generation, { ref, rank, why }: Verdict): Promise<void> {
@@ -77,12 +107,16 @@ export class Builder {
       runAs({ plugin: name, where: 'apply', label: 'apply' }, () => synchronous(plugin.spec.apply?.(scope), name));
       generation.plugins.set(name, reportOf(ref, 'active', why, generation, plugin.loadMs + performance.now() - startedAt));
     } catch (error) {
-      await generation.withdraw(name, (plugin, fault) => session.warn(`${plugin}: ${messageOf(fault)}`));
+      await generation.withdraw(name, this.#faultIn(session));
       // Wrong options are the user's to correct, and a guard that is not there guards nothing.
       if (locked || (error instanceof CastError && error.code === 'CONFIG_INVALID')) throw error;
       generation.plugins.set(name, reportOf(ref, 'refused', messageOf(error), generation));
       session.emit('tap.fault', { plugin: name, hook: 'apply', label: 'apply', message: messageOf(error), quarantined: true });
     }
+  }
+
+  #faultIn(session: Session): (plugin: string, error: unknown) => void {
+    return (plugin, error) => session.warn(`plugin ${plugin}: what it left to be disposed of failed: ${messageOf(error)}`);
   }
 
   #note(session: Session, generation: Generation, { ref, state, why }: Verdict): void {
@@ -92,8 +126,13 @@ export class Builder {
 
   #layers(session: Session): Settings['layers'] {
     const { blocked } = this.#at;
-    if (!blocked || !this.#refs().some(({ manifest }) => manifest.name === blocked.plugin && !manifest.locked)) return this.#settings.layers;
-    session.warn(`plugin ${blocked.plugin} is off in this session: in ${blocked.where} it blocked the last process, which had to be ended`, 'PLUGIN_BLOCKED');
+    if (!blocked || !this.#refs().some((ref) => mayBeKeptOff(ref, blocked))) return this.#settings.layers;
+    session.warn(
+      blocked.isSuspect
+        ? `plugin ${blocked.plugin} is off in this session: ${blocked.where} was the last under way when the last process was blocked and had to be ended`
+        : `plugin ${blocked.plugin} is off in this session: in ${blocked.where} it blocked the last process, which had to be ended`,
+      'PLUGIN_BLOCKED',
+    );
     return [...this.#settings.layers, { name: 'session', data: { plugins: { [blocked.plugin]: false } } }];
   }
   #refs(): readonly PluginRef[] {
@@ -115,6 +154,10 @@ export class Builder {
     };
   }
 }
+
+/** Not a locked one; and of those that come with cast only one that was seen to have the thread. */
+const mayBeKeptOff = ({ manifest, builtin }: PluginRef, blocked: BlockedRecord): boolean =>
+  manifest.name === blocked.plugin && !manifest.locked && !(builtin && blocked.isSuspect);
 
 const synchronous = (answer: unknown, plugin: string): void => {
   if (!(answer instanceof Promise)) return;

@@ -10,24 +10,31 @@ const SPELLINGS: Readonly<Record<string, readonly string[]>> = { CAST_API_KEY: [
 
 export interface Credentials {
   get(name: string): Promise<string | undefined>;
-  /** Values that must never leave the process. */
-  readonly values: readonly string[];
+  /** Values of the environment that must never leave the process; what is asked for as a secret joins them. */
+  readonly values: ReadonlySet<string>;
   /** The environment without them. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export const createCredentials = (home: string, environment: Environment): Credentials => {
+/** `saved` gathers what was read from `secrets.json`, for all sessions of a process. */
+export const createCredentials = (home: string, environment: Environment, saved = new Set<string>()): Credentials => {
   const open = withoutCredentials(environment);
-  const values = Object.entries(environment).flatMap(([name, value]) => (value !== undefined && open[name] === undefined ? [value] : []));
-  let saved: Promise<Readonly<Record<string, unknown>>> | undefined;
+  const values = new Set(Object.entries(environment).flatMap(([name, value]) => (value !== undefined && open[name] === undefined ? [value] : [])));
+  let reading: Promise<Readonly<Record<string, unknown>>> | undefined;
   return {
     environment: open,
     values,
     get: async (name) => {
       const given = (SPELLINGS[name] ?? [name]).map((spelling) => environment[spelling]).find((value) => value !== undefined && value !== '');
-      if (given !== undefined) return given;
-      saved ??= readSaved(join(home, 'secrets.json'));
-      const value = (await saved)[name];
+      if (given !== undefined) {
+        // Under a name that does not look like a credential, perhaps; somebody uses it as one.
+        values.add(given);
+        return given;
+      }
+      reading ??= readSaved(join(home, 'secrets.json'));
+      const all = await reading;
+      for (const each of Object.values(all)) if (typeof each === 'string') saved.add(each);
+      const value = all[name];
       return typeof value === 'string' ? value : undefined;
     },
   };

@@ -1,5 +1,4 @@
 /** A kernel: plugins of the process, and the sessions that run on them. */
-import { existsSync } from 'node:fs';
 import type { Kernel, KernelOptions, OpenOptions, OpenSession } from '../contracts/kernel.ts';
 import type { Report } from '../contracts/report.ts';
 import type { SessionRecord, Store } from '../contracts/store.ts';
@@ -16,7 +15,7 @@ import { mergeLayers } from './config.ts';
 import { createCredentials } from './credentials.ts';
 import { guardExit } from './exit-guard.ts';
 import { PluginHost } from './plugins.ts';
-import { takeBlocked } from './blocked.ts';
+import { peekBlocked, takeBlocked, type BlockedRecord } from './blocked.ts';
 import { reportOn } from './report.ts';
 import { saveCounts, withCounts } from './tap-counts.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -32,14 +31,18 @@ class KernelProcess implements Kernel {
   readonly #ids: Ids;
   readonly #log: Log;
   readonly #at: KernelOptions;
+  /** What was read from `secrets.json`: no session may show it. */
+  readonly #secrets = new Set<string>();
   #watchdog: Watchdog | undefined;
+  /** Null until the first session is opened. */
+  #blocked: { readonly record: BlockedRecord | undefined } | null = null;
 
   constructor(options: KernelOptions) {
     this.#at = options;
     this.#clock = options.clock ?? systemClock;
     this.#ids = options.ids ?? createIds(this.#clock);
     this.#log = options.log ?? silentLog;
-    this.#plugins = new PluginHost({ home: options.home, clock: this.#clock, ids: this.#ids, log: this.#log });
+    this.#plugins = new PluginHost({ home: options.home, clock: this.#clock, ids: this.#ids, log: this.#log, secrets: this.#secrets });
     guardExit();
   }
 
@@ -47,10 +50,10 @@ class KernelProcess implements Kernel {
     this.#preload(open);
     const store = open.ephemeral ? createMemoryStore(this.#clock) : await this.store(open);
     const { record, resumed } = await this.#record(store, open);
-    const hasMoved = resumed && !existsSync(record.cwd);
-    const { session, builder } = await this.#session(store, hasMoved ? { ...record, cwd: open.cwd } : record, open);
-    await session.open(resumed);
-    if (hasMoved) session.warn(`The folder of this session, ${record.cwd}, is gone; it goes on in ${open.cwd}.`, 'FOLDER_GONE');
+    // Taken by the first session and kept for all of this process: that plugin is off until the next start.
+    this.#blocked ??= { record: takeBlocked(this.#at.home) };
+    const { session, builder } = await this.#session(store, record, open);
+    await openOrClose(session, resumed);
     const client = createClient(session, {
       report: () => reportOn(session.generation, session.id),
       wake: async (command) => {
@@ -94,7 +97,7 @@ class KernelProcess implements Kernel {
 
   async shutdown(reason: string): Promise<void> {
     for (const session of this.#open) await session.close(reason).catch((error: unknown) => this.#log.warn(messageOf(error)));
-    await this.#plugins.dispose((error) => this.#log.warn(messageOf(error)));
+    await this.#plugins.dispose((plugin, error) => this.#log.warn(`${plugin}: ${messageOf(error)}`));
     await this.#watchdog?.stop();
   }
 
@@ -107,30 +110,29 @@ class KernelProcess implements Kernel {
   }
 
   async #session(store: Store, record: SessionRecord, open: OpenOptions): Promise<{ session: Session; builder: Builder }> {
-    const credentials = createCredentials(this.#at.home, open.environment);
-    const builder = new Builder({ builtins: this.#at.builtins, plugins: this.#plugins, open, credentials, blocked: takeBlocked(this.#at.home) });
-    const watchdog = this.#at.watchdog && open.plugins.length > 0 ? await this.#watch() : undefined;
+    const credentials = createCredentials(this.#at.home, open.environment, this.#secrets);
+    const blocked = this.#blocked ? this.#blocked.record : peekBlocked(this.#at.home);
+    const builder = new Builder({ builtins: this.#at.builtins, plugins: this.#plugins, open, credentials, blocked });
+    if (this.#at.watchdog && open.plugins.length > 0) await this.#watch();
     const session = new Session({
       record,
+      fallbackCwd: open.cwd,
       store,
       interactive: open.interactive,
       clock: this.#clock,
       ids: this.#ids,
-      exits: createExits(credentials.values),
+      exits: createExits([credentials.values, this.#secrets]),
       runTurn,
       build: (each) => builder.build(each),
       activate: (each, generation) => builder.activate(each, generation),
-      ...(watchdog ? { entered: (tap) => watchdog.enter(tap.plugin, `${tap.hook}: ${tap.label}`), left: () => watchdog.leave() } : {}),
     });
     return { session, builder };
   }
 
-  async #watch(): Promise<Watchdog> {
-    if (!this.#watchdog) {
-      const { startWatchdog } = await import('./watchdog.ts');
-      this.#watchdog = startWatchdog(this.#at.home);
-    }
-    return this.#watchdog;
+  async #watch(): Promise<void> {
+    if (this.#watchdog) return;
+    const { startWatchdog } = await import('./watchdog.ts');
+    this.#watchdog ??= startWatchdog(this.#at.home);
   }
 
   async #record(store: Store, open: OpenOptions): Promise<{ record: SessionRecord; resumed: boolean }> {
@@ -164,3 +166,14 @@ class KernelProcess implements Kernel {
     return this.#at.builtins.flatMap(({ manifest }) => (session.generation.plugins.get(manifest.name)?.state === 'waiting' ? (manifest.commands ?? []) : []));
   }
 }
+
+/** What has been applied by then must not outlive a session that cannot be opened. */
+const openOrClose = async (session: Session, resumed: boolean): Promise<void> => {
+  try {
+    await session.open(resumed);
+  } catch (error) {
+    // Without a generation there is nothing to close.
+    await session.close('it could not be opened').catch(() => undefined);
+    throw error;
+  }
+};

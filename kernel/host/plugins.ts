@@ -3,10 +3,13 @@ import type { ConfigView } from '../contracts/config.ts';
 import type { PluginRef } from '../contracts/kernel.ts';
 import type { Store } from '../contracts/store.ts';
 import { CastError, isCastError, messageOf } from '../errors.ts';
-import { runAs } from '../hooks/running.ts';
+import { runAs, runAsKernel, within } from '../hooks/running.ts';
+import { LIMITS } from '../limits.ts';
 import { isPlugin, type Capability, type Clock, type Dispose, type Host, type Ids, type Log, type Plugin, type PluginSpec } from '../plugin.ts';
 import { defaultsOf, pathOf, validate, type Schema } from '../schema.ts';
+import { withoutCredentials } from './child-environment.ts';
 import { describeOrigin, optionsOf } from './config.ts';
+import { dispose } from '../session/dispose.ts';
 import { createCredentials } from './credentials.ts';
 import { createPowers } from './powers.ts';
 
@@ -22,17 +25,25 @@ export interface PluginHostOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** Gathers what is read from `secrets.json`. */
+  readonly secrets: Set<string>;
 }
 
+interface Release {
+  /** The plugin that it belongs to. */
+  readonly from: string;
+  readonly run: Dispose;
+}
 interface Pooled {
+  readonly from: string;
   readonly value: unknown;
   readonly dispose: ((value: never) => void | Promise<void>) | undefined;
 }
 
 export class PluginHost {
   readonly stores: Store[] = [];
-  readonly #loaded = new Map<PluginRef, Promise<LoadedPlugin>>();
-  readonly #disposals: Dispose[] = [];
+  readonly #loaded = new Map<PluginRef | string, Promise<LoadedPlugin>>();
+  readonly #disposals: Release[] = [];
   readonly #pool = new Map<string, Pooled>();
   readonly #at: PluginHostOptions;
 
@@ -40,23 +51,25 @@ export class PluginHost {
     this.#at = options;
   }
 
-  /** Same ref, same code: `setup` has run exactly once when this resolves. */
+  /** Same code, loaded once: `setup` has run exactly once when this resolves. */
   load(ref: PluginRef): Promise<LoadedPlugin> {
-    let loading = this.#loaded.get(ref);
+    const key = identityOf(ref);
+    let loading = this.#loaded.get(key);
     if (!loading) {
-      loading = this.#load(ref);
-      this.#loaded.set(ref, loading);
+      // It is for the whole process, whichever plugin's command or tap happened to need it first.
+      loading = runAsKernel(() => this.#load(ref, this.#loaded.size));
+      this.#loaded.set(key, loading);
     }
     return loading;
   }
 
-  async #load(ref: PluginRef): Promise<LoadedPlugin> {
+  async #load(ref: PluginRef, serial: number): Promise<LoadedPlugin> {
     const { name } = ref.manifest;
     const startedAt = performance.now();
     const { spec } = pluginIn(await imported(ref), ref);
-    const host = this.#hostFor(ref);
+    const host = this.#hostFor(ref, serial);
     try {
-      await runAs({ plugin: name, where: 'setup', label: 'setup' }, () => spec.setup?.(host as never));
+      await within(LIMITS.setupMs, () => runAs({ plugin: name, where: 'setup', label: 'setup' }, () => spec.setup?.(host as never)));
     } catch (error) {
       throw new CastError('PLUGIN_FAILED', `the set-up of plugin ${name} failed: ${messageOf(error)} (${ref.source})`, {
         cause: error,
@@ -67,44 +80,47 @@ export class PluginHost {
     return { ref, spec: spec as LoadedPlugin['spec'], host, loadMs: performance.now() - startedAt };
   }
 
-  #hostFor(ref: PluginRef): Host<Capability> {
+  #hostFor(ref: PluginRef, serial: number): Host<Capability> {
     const { name, capabilities } = ref.manifest;
-    const environment = process.env;
+    // Keys are those of whoever opens a session: the process has saved ones only.
+    const credentials = createCredentials(this.#at.home, {}, this.#at.secrets);
     return {
       home: this.#at.home,
       log: this.#at.log,
       clock: this.#at.clock,
       ids: this.#at.ids,
-      powers: createPowers(name, capabilities, { session: null, environment, credentials: createCredentials(this.#at.home, environment) }),
+      powers: createPowers(name, capabilities, { session: null, environment: withoutCredentials(process.env), credentials }),
       stores: { add: (store) => void this.stores.push(store) },
-      pool: (key, make, dispose) => this.#pooled(`${name}/${key}`, make, dispose),
-      onDispose: (run) => void this.#disposals.push(run),
+      // By serial number: two projects may have plugins of one name.
+      pool: (key, make, dispose) => this.#pooled(name, `${serial}/${key}`, make, dispose),
+      onDispose: (run) => void this.#disposals.push({ from: name, run }),
     };
   }
 
-  #pooled<T>(key: string, make: () => T, dispose?: (value: T) => void | Promise<void>): T {
+  #pooled<T>(from: string, key: string, make: () => T, dispose?: (value: T) => void | Promise<void>): T {
     const there = this.#pool.get(key);
     if (there) return there.value as T;
     const value = make();
-    this.#pool.set(key, { value, dispose: dispose as Pooled['dispose'] });
+    this.#pool.set(key, { from, value, dispose: dispose as Pooled['dispose'] });
     return value;
   }
 
-  async dispose(onFault: (error: unknown) => void): Promise<void> {
-    const pooled = [...this.#pool.values()].map(
-      ({ value, dispose }) =>
-        () =>
-          dispose?.(value as never),
-    );
-    for (const run of [...this.#disposals.splice(0), ...pooled].reverse()) await Promise.resolve().then(run).catch(onFault);
+  /** In reverse order of registration; one that throws, or never settles, does not keep the others from running. */
+  async dispose(onFault: (plugin: string, error: unknown) => void): Promise<void> {
+    const pooled = [...this.#pool.values()].map(({ from, value, dispose }): Release => ({ from, run: () => dispose?.(value as never) }));
+    const all = [...this.#disposals.splice(0), ...pooled].reverse();
     this.#pool.clear();
-    for (const store of this.stores) await Promise.resolve(store.close()).catch(onFault);
+    for (const release of all) await dispose(release, onFault);
+    for (const store of this.stores) await dispose({ from: store.name, run: () => store.close() }, onFault);
   }
 }
 
+/** What may be loaded once for two refs: the same content from the same place, else only the very same ref. */
+const identityOf = (ref: PluginRef): PluginRef | string => (ref.key === undefined ? ref : [ref.source, ref.manifest.name, ref.key].join('\n'));
+
 const imported = async (ref: PluginRef): Promise<unknown> => {
   try {
-    return await ref.load();
+    return await runAs({ plugin: ref.manifest.name, where: 'load', label: ref.source }, () => ref.load());
   } catch (error) {
     if (isCastError(error)) throw error;
     throw new CastError('PLUGIN_INVALID', `plugin ${ref.manifest.name} cannot be loaded: ${messageOf(error)} (${ref.source})`, {

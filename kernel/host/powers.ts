@@ -11,7 +11,7 @@ import type { Spawner } from './spawn.ts';
 
 export interface PowerSource {
   readonly credentials: Credentials;
-  /** Null where there is no session: in `setup`. */
+  /** Null where there is no session: in `setup`, and for whatever `host` is used for. */
   readonly session: Session | null;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -19,7 +19,7 @@ export interface PowerSource {
 export const createPowers = (plugin: string, capabilities: readonly Capability[], source: PowerSource): Powers => {
   const makers: { readonly [K in Capability]: () => Powers[K] } = {
     fs: () => ({ canonical: (path, cwd) => canonicalPath(path, cwd) }),
-    process: () => processPower(plugin, source),
+    process: () => (source.session ? processPower(plugin, source.credentials, source.session) : noProcesses(plugin)),
     net: () => ({ fetch: lazyFetch(source.environment) }),
     model: () => ({ ask: (request, signal) => offTheClock(() => askModel(plugin, source.session, request, signal)) }),
     secrets: () => ({ get: (name) => source.credentials.get(name) }),
@@ -35,10 +35,9 @@ export const createPowers = (plugin: string, capabilities: readonly Capability[]
 };
 
 /** The modules behind it are loaded by the first child process or request. */
-const processPower = (plugin: string, { credentials, session }: PowerSource): Powers['process'] => {
+const processPower = (plugin: string, credentials: Credentials, session: Session): Powers['process'] => {
   let spawner: Promise<Spawner> | undefined;
-  const prepare = async (spec: SpawnSpec, signal: AbortSignal): Promise<SpawnSpec> =>
-    session ? session.hooks.waterfall('spawn', spec, { session: session.face, signal }) : spec;
+  const prepare = (spec: SpawnSpec, signal: AbortSignal): Promise<SpawnSpec> => session.hooks.waterfall('spawn', spec, { session: session.face, signal });
   const get = (): Promise<Spawner> => {
     spawner ??= import('./spawn.ts').then(({ createSpawner, scrubEnvironment }) =>
       createSpawner({ environment: scrubEnvironment(credentials.environment), plugin, prepare }),
@@ -49,6 +48,18 @@ const processPower = (plugin: string, { credentials, session }: PowerSource): Po
     run: (argv, options) => offTheClock(async () => (await get()).run(argv, options)),
     spawn: (argv, options) => offTheClock(async () => (await get()).spawn(argv, options)),
   };
+};
+
+/** Outside of a session there is no `spawn` hook, so whoever guards processes would be passed by. */
+const noProcesses = (plugin: string): Powers['process'] => {
+  const refuse = (): Promise<never> =>
+    Promise.reject(
+      new CastError('PLUGIN_INVALID', `plugin ${plugin} starts a process outside of a session`, {
+        plugin,
+        fix: 'Use `scope.powers.process`, which `apply` is given: it passes the `spawn` hook.',
+      }),
+    );
+  return { run: refuse, spawn: refuse };
 };
 
 const lazyFetch = (environment: PowerSource['environment']): typeof fetch => {

@@ -1,5 +1,6 @@
 /** What one plugin is handed for one generation. */
 import type { PluginReport } from '../contracts/report.ts';
+import { messageOf } from '../errors.ts';
 import { createPorts } from '../hooks/port.ts';
 import { runAs } from '../hooks/running.ts';
 import type { Capability, Panel, Scope } from '../plugin.ts';
@@ -34,12 +35,14 @@ export const createScope = (plugin: LoadedPlugin, options: unknown, rank: number
     hooks: createPorts(generation.hooks, manifest, rank),
     events: {
       on: (type, run) => {
-        // A listener that throws must not reach whoever emitted.
         const listening = session.events.on(type, (data) => {
+          const failed = (error: unknown): void => plugin.host.log.warn(`plugin ${name} failed on the event ${type}`, { error: messageOf(error) });
+          // A listener that throws, at once or later, must not reach whoever emitted.
           try {
-            runAs({ plugin: name, where: 'event', label: type }, () => run(data));
+            const answer: unknown = runAs({ plugin: name, where: 'event', label: type }, () => run(data));
+            if (answer instanceof Promise) answer.catch(failed);
           } catch (error) {
-            plugin.host.log.warn(`plugin ${name} failed on the event ${type}`, { error: String(error) });
+            failed(error);
           }
         });
         generation.onDispose(name, () => listening[Symbol.dispose]());
@@ -56,7 +59,11 @@ export const createScope = (plugin: LoadedPlugin, options: unknown, rank: number
     },
     services: generation.services(name),
     state: generation.slices.for(name),
-    storage: createStorage(plugin.host.home, name, session.root, session.ids),
+    storage: createStorage(plugin.host.home, name, session.root, (text) => session.warn(text)),
+    redact: (pattern) => {
+      const added = session.exits.addPattern(pattern);
+      generation.onDispose(name, () => added[Symbol.dispose]());
+    },
     remind: async (text) =>
       void (await session.append([{ kind: 'message', data: { role: 'user', origin: name, blocks: [{ type: 'text', text: reminder(text) }] } }])),
     notice: (text, code) => session.notice(text, code),

@@ -1,60 +1,105 @@
-/** A thread that notices when the event loop is blocked: names the tap that has it, and ends the process after a while. */
+/** A thread that notices when the event loop is blocked: names the plugin that has it, and ends the process after a while. */
 import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { watchRuns, type Passage, type Running } from '../hooks/running.ts';
 import { LIMITS } from '../limits.ts';
 import { blockedFile } from './blocked.ts';
 
 export interface Watchdog {
-  enter(plugin: string, where: string): void;
-  leave(): void;
   stop(): Promise<void>;
 }
 
 const BEAT_MS = 250;
-/** Bytes for the name of what runs now. */
+/** Bytes for one name. */
 const NAME_BYTES = 512;
+/** Heartbeat, length of the first name, length of the second; each an Int32. */
+const HEAD_BYTES = 12;
+/** How many that never settle are remembered. */
+const UNDER_WAY = 64;
 
 /** `limitMs` is how long the loop may be blocked. */
 export const startWatchdog = (home: string, limitMs: number = LIMITS.blockedMs): Watchdog => {
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const shared = new SharedArrayBuffer(8 + NAME_BYTES);
-  const beat = new Int32Array(shared, 0, 2);
-  const name = new Uint8Array(shared, 8);
-  const encoder = new TextEncoder();
+  const shared = new SharedArrayBuffer(HEAD_BYTES + 2 * NAME_BYTES);
+  const head = new Int32Array(shared, 0, 3);
   const worker = new Worker(WATCH, { eval: true, workerData: { shared, limitMs, beatMs: BEAT_MS, file: blockedFile(home), pid: process.pid } });
   worker.unref();
-  const timer = setInterval(() => Atomics.add(beat, 0, 1), BEAT_MS);
+  const timer = setInterval(() => Atomics.add(head, 0, 1), BEAT_MS);
   timer.unref();
+  const unwatch = watchRuns(follow(shared, head));
   return {
-    enter: (plugin, where) => {
-      const written = encoder.encodeInto(`${plugin}\n${where}`.slice(0, NAME_BYTES / 3), name).written;
-      Atomics.store(beat, 1, written);
-    },
-    leave: () => void Atomics.store(beat, 1, 0),
     stop: async () => {
+      unwatch();
       clearInterval(timer);
       await worker.terminate();
     },
   };
 };
 
-// Runs in the worker. SIGKILL, because a blocked loop hears nothing else; the groups of children have reapers of their own.
+/** Keeps two names in shared memory: who has the thread, and who was entered last of those under way. */
+const follow = (shared: SharedArrayBuffer, head: Int32Array): ((running: Running) => Passage) => {
+  const encoder = new TextEncoder();
+  const names = [new Uint8Array(shared, HEAD_BYTES, NAME_BYTES), new Uint8Array(shared, HEAD_BYTES + NAME_BYTES, NAME_BYTES)] as const;
+  const write = (at: 0 | 1, running: Running | undefined): void => {
+    const text = running ? `${running.plugin}\n${running.where}: ${running.label}` : '';
+    Atomics.store(head, at + 1, encoder.encodeInto(text, names[at]).written);
+  };
+  /** Inside one another, in one go of the event loop. */
+  const inside: Running[] = [];
+  const underWay = new Set<Running>();
+  return (given) => {
+    // One object may be run twice at the same time.
+    const running = { ...given };
+    inside.push(running);
+    underWay.add(running);
+    if (underWay.size > UNDER_WAY) for (const oldest of [...underWay].slice(0, 1)) underWay.delete(oldest);
+    write(0, running);
+    write(1, running);
+    return {
+      left: () => {
+        inside.pop();
+        write(0, inside.at(-1));
+      },
+      ended: () => {
+        underWay.delete(running);
+        write(1, [...underWay].at(-1));
+      },
+    };
+  };
+};
+
+// Runs in the worker. It counts its own ticks, not the time of day: a machine that slept was not blocked.
+// SIGKILL, because a blocked loop hears nothing else; the groups of children have reapers of their own.
 const WATCH = `
 const { workerData: { shared, limitMs, beatMs, file, pid } } = require('node:worker_threads');
 const { writeFileSync, writeSync } = require('node:fs');
-const beat = new Int32Array(shared, 0, 2);
-const name = new Uint8Array(shared, 8);
-let last = Atomics.load(beat, 0);
-let since = Date.now();
-setInterval(() => {
-  const now = Atomics.load(beat, 0);
-  if (now !== last) { last = now; since = Date.now(); return; }
-  if (Date.now() - since < limitMs) return;
-  const length = Atomics.load(beat, 1);
-  if (length === 0) { since = Date.now(); return; }
-  const [plugin, where] = new TextDecoder().decode(name.slice(0, length)).split('\\n');
-  try { writeFileSync(file, JSON.stringify({ plugin, where, at: Date.now() }), { mode: 0o600 }); } catch {}
-  try { writeSync(2, 'cast: plugin ' + plugin + ' (' + where + ') has blocked the process for ' + Math.round(limitMs / 1000) + ' s; it is ended. The plugin stays off at the next start.\\n'); } catch {}
+const head = new Int32Array(shared, 0, 3);
+const nameAt = (index) => {
+  const at = ${HEAD_BYTES} + index * ${NAME_BYTES};
+  const length = Atomics.load(head, index + 1);
+  return length === 0 ? undefined : new TextDecoder().decode(new Uint8Array(shared).slice(at, at + length)).split('\\n');
+};
+const end = () => {
+  const current = nameAt(0);
+  const named = current ?? nameAt(1);
+  const seconds = Math.round(limitMs / 1000) + ' s; it is ended.';
+  const off = ' The plugin stays off at the next start.';
+  let text = 'cast: the process has been blocked for ' + seconds + ' No plugin was under way.';
+  if (named) {
+    const [plugin, where] = named;
+    const who = 'plugin ' + plugin + ' (' + where + ')';
+    try { writeFileSync(file, JSON.stringify({ plugin, where, at: Date.now(), isSuspect: !current }), { mode: 0o600 }); } catch {}
+    text = current ? 'cast: ' + who + ' has blocked the process for ' + seconds + off : 'cast: the process has been blocked for ' + seconds + ' The last under way was ' + who + '.' + off;
+  }
+  try { writeSync(2, text + '\\n'); } catch {}
   process.kill(pid, 'SIGKILL');
+};
+let last = Atomics.load(head, 0);
+let still = 0;
+setInterval(() => {
+  const now = Atomics.load(head, 0);
+  still = now === last ? still + beatMs : 0;
+  last = now;
+  if (still >= limitMs) end();
 }, beatMs);
 `;

@@ -1,9 +1,10 @@
 /** One attempt: the provider's deltas become a message, and what may be shown is shown as it comes. */
 import type { Block, Delta, Message, ModelRequest } from '../data.ts';
 import { isProviderError, ProviderError, type ProviderFailure } from '../errors.ts';
-import type { StepContext, StreamFilter, StreamPipe } from '../hooks/subjects.ts';
+import type { StepContext } from '../hooks/subjects.ts';
 import type { Session } from '../session/session.ts';
 import { uniqueIds } from '../call/arguments.ts';
+import { Pipe } from './pipe.ts';
 
 type UsageDelta = Extract<Delta, { type: 'usage' }>;
 interface Common {
@@ -20,24 +21,48 @@ export type Broken = Common & { readonly error: unknown; readonly kind: Provider
 export type Heard = (Common & { readonly message: Message }) | Broken;
 
 export const listen = async (session: Session, at: StepContext, request: ModelRequest): Promise<Heard> => {
-  const filters: StreamFilter[] = [];
-  const pipe: StreamPipe = { add: (filter) => filters.push(filter) };
+  const pipe = new Pipe((plugin, message) => session.pluginFault(plugin, 'stream', 'filter', message));
   session.hooks.sync('stream', pipe, at);
-  const reply = new Incoming((type, text) => session.emit(type, { text }), filters);
+  const reply = new Incoming((type, text) => session.emit(type, { text }), pipe);
   try {
-    for await (const delta of session.provider().stream(request, at.signal)) {
-      at.signal.throwIfAborted();
-      reply.take(delta);
-    }
+    const provider = session.provider();
+    for await (const delta of released(provider.stream(request, at.signal), at.signal)) reply.take(delta);
     reply.flush();
     at.signal.throwIfAborted();
     const problem = reply.problem();
     if (problem) return { ...reply.common(), error: problem, kind: problem.kind };
-    return { ...reply.common(), message: reply.message(session.provider().name) };
+    return { ...reply.common(), message: reply.message(provider.name) };
   } catch (error) {
     return { ...reply.common(), error, kind: isProviderError(error) ? error.kind : 'other' };
   }
 };
+
+/** The same deltas, given up at once when the signal aborts, even by a provider that does not listen to it. */
+async function* released(deltas: AsyncIterable<Delta>, signal: AbortSignal): AsyncGenerator<Delta> {
+  const iterator = deltas[Symbol.asyncIterator]();
+  let giveUp: ((reason: unknown) => void) | undefined;
+  const onAbort = (): void => giveUp?.(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  let isDone = false;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const next = await new Promise<IteratorResult<Delta>>((resolve, reject) => {
+        giveUp = reject;
+        iterator.next().then(resolve, reject);
+      });
+      if (next.done) {
+        isDone = true;
+        return;
+      }
+      yield next.value;
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    // Not waited for: it may be the one that hangs.
+    if (!isDone) iterator.return?.().then(undefined, () => undefined);
+  }
+}
 
 class Incoming {
   #text = '';
@@ -48,11 +73,11 @@ class Incoming {
   readonly #blocks: Block[] = [];
   readonly #items: unknown[] = [];
   readonly #show: (type: 'text.delta' | 'reasoning.delta', text: string) => void;
-  readonly #filters: readonly StreamFilter[];
+  readonly #pipe: Pipe;
 
-  constructor(show: (type: 'text.delta' | 'reasoning.delta', text: string) => void, filters: readonly StreamFilter[]) {
+  constructor(show: (type: 'text.delta' | 'reasoning.delta', text: string) => void, pipe: Pipe) {
     this.#show = show;
-    this.#filters = filters;
+    this.#pipe = pipe;
   }
 
   take(delta: Delta): void {
@@ -71,13 +96,10 @@ class Incoming {
     else this.#blocks.push({ type, text });
     if (type === 'reasoning') return this.#show('reasoning.delta', text);
     this.#text += text;
-    this.#reveal(this.#filters.reduce((rest, filter) => filter.push(rest), text));
+    this.#reveal(this.#pipe.push(text));
   }
-  /** What filters held back; each one's rest still passes those behind it. */
   flush(): void {
-    let tail = '';
-    for (const filter of this.#filters) tail = filter.push(tail) + filter.end();
-    this.#reveal(tail);
+    this.#reveal(this.#pipe.end());
   }
   #reveal(text: string): void {
     if (text === '') return;

@@ -1,4 +1,5 @@
 import type { Message, NewEntry } from '../data.ts';
+import type { Attributed, Draft } from '../hooks/guard.ts';
 import type { ReplyReview } from '../hooks/subjects.ts';
 
 interface Reason {
@@ -8,7 +9,7 @@ interface Reason {
 }
 
 /** Reviewers gather every problem; one is enough to turn the reply back. */
-export class Review implements ReplyReview {
+export class Review implements ReplyReview, Attributed {
   readonly message: Message;
   readonly raw: string;
   readonly before: number;
@@ -31,18 +32,20 @@ export class Review implements ReplyReview {
   record(slice: string, data: unknown): void {
     this.#record('kernel', slice, data);
   }
-  /** The view of one plugin: its reasons and records carry its name. */
-  as(plugin: string): ReplyReview {
-    return {
+  /** The draft of one plugin: its reasons and records carry its name. */
+  as(plugin: string): Draft {
+    const changes: (() => void)[] = [];
+    const view: ReplyReview = {
       message: this.message,
       raw: this.raw,
       before: this.before,
       // What the taps before it made of the text.
       visible: this.visible,
-      reject: (text, how = {}) => this.#reject(plugin, text, how),
-      show: (visible) => this.show(visible),
-      record: (slice, data) => this.#record(plugin, slice, data),
+      reject: (text, how = {}) => void changes.push(() => this.#reject(plugin, text, how)),
+      show: (visible) => void changes.push(() => this.show(visible)),
+      record: (slice, data) => void changes.push(() => this.#record(plugin, slice, data)),
     };
+    return { view, commit: () => changes.splice(0).forEach((change) => change()) };
   }
 
   #reject(plugin: string, text: string, how: { readonly final?: boolean }): void {

@@ -10,7 +10,8 @@ export interface BrokerOptions {
   readonly interactive: boolean;
   readonly ids: Ids;
   hooks(): HookSet;
-  emit<K extends 'question.asked' | 'question.answered'>(type: K, data: EventMap[K]): void;
+  emit<K extends 'question.asked' | 'question.answered' | 'question.withdrawn'>(type: K, data: EventMap[K]): void;
+  warn(text: string): void;
   onWaiting(isWaiting: boolean): void;
 }
 interface Open {
@@ -32,9 +33,7 @@ export class Broker {
   /** `reject` by `nobody` where no person can be asked. Throws the signal's reason when the work it belongs to is aborted. */
   async ask(draft: QuestionDraft, turn: TurnContext): Promise<Answer> {
     const question: Question = { ...draft, text: draft.text.slice(0, LIMITS.questionChars), rules: draft.rules ?? [], id: this.#at.ids.next('question') };
-    const answer =
-      (await this.#at.hooks().bail('ask', question, turn)) ??
-      (this.#at.interactive ? await this.#wait(question, turn.signal) : { choice: 'reject', by: 'nobody' });
+    const answer = this.#checked(question, await this.#at.hooks().bail('ask', question, turn)) ?? (await this.#person(question, turn.signal));
     this.#at.emit('question.answered', {
       id: question.id,
       choice: answer.choice,
@@ -44,6 +43,16 @@ export class Broker {
       ...(question.call ? { tool: question.call.tool } : {}),
     });
     return answer;
+  }
+
+  /** What a tap says must be one of the choices: anything else allows nothing. */
+  #checked(question: Question, answer: Answer | undefined | void): Answer | undefined {
+    if (!answer || question.choices.some(({ value }) => value === answer.choice)) return answer ?? undefined;
+    this.#at.warn(`${answer.by} answered "${answer.choice}", which is none of the choices: taken for a no.`);
+    return { choice: 'reject', by: answer.by };
+  }
+  #person(question: Question, signal: AbortSignal): Promise<Answer> {
+    return this.#at.interactive ? this.#wait(question, signal) : Promise.resolve({ choice: 'reject', by: 'nobody' });
   }
 
   /** False when it is no longer open: somebody was first, or the turn was aborted. */
@@ -65,6 +74,7 @@ export class Broker {
           };
           const onAbort = (): void => {
             done();
+            this.#at.emit('question.withdrawn', { id: question.id });
             reject(signal.reason);
           };
           if (signal.aborted) return reject(signal.reason);

@@ -1,12 +1,13 @@
 /** The client contract over a session in this process. */
-import type { Client, CommandOutcome, PageItem, Snapshot, SubmitOutcome } from '../contracts/client.ts';
+import type { Client, CommandOutcome, PageItem, Snapshot } from '../contracts/client.ts';
 import type { Report } from '../contracts/report.ts';
-import type { Entry, Input } from '../data.ts';
+import type { Entry, Input, Sketch } from '../data.ts';
 import { CastError, isCastError, messageOf } from '../errors.ts';
+import { asPlugin } from '../hooks/as-plugin.ts';
 import { runAs } from '../hooks/running.ts';
 import type { CommandContext } from '../plugin.ts';
 import { Aborted, type Session } from './session.ts';
-import { isPrompt } from './view.ts';
+import { isPrompt, withoutRaw } from './view.ts';
 
 export interface ClientOptions {
   readonly report: () => Report;
@@ -19,19 +20,9 @@ export interface ClientOptions {
 const PAGE = 60;
 
 export const createClient = (session: Session, options: ClientOptions): Client => {
-  /** Of the commands that run now: an abort is for them as well. */
-  const commands = new Set<AbortController>();
   const inputOf = (text: string, clientId: string, more: Partial<Input> = {}): Input => ({ text, source: 'local', origin: 'user', clientId, ...more });
-  const submit = (input: Input): SubmitOutcome => {
-    if (input.text.trim() === '' && !input.images?.length) throw new CastError('INPUT_EMPTY', 'there is no prompt', { fix: 'Say what is to be done.' });
-    if (session.status === 'closed') throw new CastError('SESSION_CLOSED', 'this session has been closed');
-    if (session.isRepeated(input.clientId)) return { state: 'repeated' };
-    if (session.isRunning) return { state: 'queued', id: session.queue.add(input) };
-    session.drive(input);
-    return { state: 'started', turn: session.turn + 1 };
-  };
   return {
-    snapshot: async () => snapshotOf(session, options.waiting()),
+    snapshot: () => snapshotOf(session, options.waiting()),
     events: (since, signal) => session.events.read(since, signal),
     page: async (before, limit = PAGE) => {
       const rows = await session.store.read(session.id, { limit, kinds: ['message', 'compaction'], ...(before === undefined ? {} : { before }) });
@@ -39,30 +30,23 @@ export const createClient = (session: Session, options: ClientOptions): Client =
       const oldest = rows.at(-1);
       return { items: rows.toReversed().flatMap((entry) => itemsOf(entry, inView)), before: rows.length < limit || !oldest ? null : oldest.seq };
     },
-    submit: async ({ text, clientId, source, images }) => submit(inputOf(text, clientId, { ...(source ? { source } : {}), ...(images ? { images } : {}) })),
-    steer: async (text, clientId) => {
-      if (!session.isRunning) return submit(inputOf(text, clientId));
-      if (session.isRepeated(clientId)) return { state: 'repeated' };
-      session.queue.steer(inputOf(text, clientId));
-      return { state: 'started', turn: session.turn };
-    },
-    queue: async (text, clientId) => submit(inputOf(text, clientId)),
+    submit: async ({ text, clientId, source, images }) =>
+      session.turns.submit(inputOf(text, clientId, { ...(source ? { source } : {}), ...(images ? { images } : {}) })),
+    steer: async (text, clientId) => session.turns.steer(inputOf(text, clientId)),
+    queue: async (text, clientId) => session.turns.submit(inputOf(text, clientId)),
     editQueued: async (id, text) => session.queue.edit(id, text),
     removeQueued: async (id) => session.queue.remove(id),
-    abort: async (reason) => {
-      const aborted = new Aborted(reason ?? 'aborted by the user');
-      session.abort(aborted);
-      for (const controller of commands) controller.abort(aborted);
-    },
+    abort: async (reason) => session.abort(new Aborted(reason ?? 'aborted by the user')),
     answer: async (question, choice) => session.broker.answer(question, choice),
-    command: (name, args) => command(session, options, commands, name, args),
+    command: (name, args) => command(session, options, name, args),
     rewind: ({ turn }) => rewind(session, turn),
     report: async () => options.report(),
   };
 };
 
-const snapshotOf = (session: Session, waiting: readonly { readonly name: string; readonly summary: string }[]): Snapshot => {
+const snapshotOf = async (session: Session, waiting: readonly { readonly name: string; readonly summary: string }[]): Promise<Snapshot> => {
   const { generation } = session;
+  const record = await session.store.get(session.id);
   const own = generation.commands.all().map(({ item }) => ({
     name: item.name,
     summary: item.summary,
@@ -74,7 +58,7 @@ const snapshotOf = (session: Session, waiting: readonly { readonly name: string;
     session: session.id,
     cwd: session.cwd,
     root: session.root,
-    title: session.title,
+    title: record?.title ?? '',
     model: session.model,
     status: session.status,
     turn: session.turn,
@@ -84,8 +68,15 @@ const snapshotOf = (session: Session, waiting: readonly { readonly name: string;
     questions: session.broker.questions,
     tools: generation.tools.all().map(({ item }) => item.name),
     commands: [...own, ...waiting.map((each) => ({ ...each, whileRunning: false }))],
-    panels: generation.panels.all().flatMap(({ item }) => {
-      const sketch = item.draw();
+    panels: generation.panels.all().flatMap(({ item, from }) => {
+      const sketch = asPlugin<Sketch | undefined>(
+        { plugin: from, where: 'panel', label: item.name },
+        () => item.draw(),
+        (message) => {
+          session.pluginFault(from, 'panel', item.name, message);
+          return undefined;
+        },
+      );
       return sketch ? [{ name: item.name, place: item.place, sketch }] : [];
     }),
   };
@@ -96,7 +87,7 @@ const itemsOf = (entry: Entry, inView: ReadonlySet<string>): readonly PageItem[]
   if (entry.kind === 'compaction') return [{ kind: 'compaction', ...place, summary: entry.data.summary }];
   if (entry.kind !== 'message') return [];
   const inContext = inView.has(entry.id);
-  if (entry.data.role !== 'tool') return [{ kind: 'message', ...place, message: entry.data, inContext }];
+  if (entry.data.role !== 'tool') return [{ kind: 'message', ...place, message: withoutRaw(entry.data), inContext }];
   return entry.data.blocks.flatMap((block): PageItem[] =>
     block.type === 'result'
       ? [
@@ -115,9 +106,9 @@ const itemsOf = (entry: Entry, inView: ReadonlySet<string>): readonly PageItem[]
   );
 };
 
-const command = async (session: Session, options: ClientOptions, running: Set<AbortController>, name: string, args: string): Promise<CommandOutcome> => {
+const command = async (session: Session, options: ClientOptions, name: string, args: string): Promise<CommandOutcome> => {
   const controller = new AbortController();
-  running.add(controller);
+  session.commands.add(controller);
   try {
     if (!session.generation.commands.get(name)) await options.wake(name);
     const owned = session.generation.commands.all().find(({ item }) => item.name === name);
@@ -129,7 +120,7 @@ const command = async (session: Session, options: ClientOptions, running: Set<Ab
   } catch (error) {
     return { ok: false, code: isCastError(error) ? error.code : 'INTERNAL', message: messageOf(error) };
   } finally {
-    running.delete(controller);
+    session.commands.delete(controller);
   }
 };
 
@@ -142,7 +133,7 @@ const contextOf = (session: Session, signal: AbortSignal): CommandContext => ({
     return answer.by === 'nobody' ? undefined : answer.choice;
   },
   rewind: ({ turn }) => rewind(session, turn),
-  submit: (text) => session.drive({ text, source: 'plugin', origin: 'user' }),
+  submit: (text) => void session.turns.submit({ text, source: 'plugin', origin: 'user' }),
   renew: () => session.renew(),
 });
 

@@ -4,7 +4,7 @@ import { CastError } from '../errors.ts';
 import type { Compaction, TurnContext } from '../hooks/subjects.ts';
 import { offTheClock } from '../hooks/running.ts';
 import type { Session } from './session.ts';
-import { estimateTokens, isPrompt, textOf, viewOf } from './view.ts';
+import { estimateTokens, isPrompt, runningPrompt, textOf, viewOf } from './view.ts';
 
 /** Part of the window that is left after a compaction. */
 const TARGET = 0.4;
@@ -43,7 +43,6 @@ export const compact = async (session: Session, reason: Compaction['reason'], si
 
 const indexOf = (session: Session, id: string): number => session.history.entries.findIndex((entry) => entry.id === id);
 const total = (messages: readonly { readonly tokens: number }[]): number => messages.reduce((sum, message) => sum + message.tokens, 0);
-const runningPrompt = (entries: readonly Entry[]): Entry | undefined => entries.findLast(isPrompt);
 
 const jobOf = (session: Session, reason: Compaction['reason'], instructions: string | undefined): Compaction => {
   const { entries } = session.history;
@@ -62,7 +61,7 @@ const jobOf = (session: Session, reason: Compaction['reason'], instructions: str
       text: described(entry.data),
       paths: pathsIn(entry.data),
     })),
-    cuts: cutsOf(inView),
+    cuts: cutsOf(entries, inView),
     tokens: total(session.view()),
     target: Math.floor(session.limits.contextWindow * TARGET),
     ...(previous ? { previous: previous.data.summary } : {}),
@@ -70,11 +69,12 @@ const jobOf = (session: Session, reason: Compaction['reason'], instructions: str
 };
 
 /** Before a prompt, or before a reply of the running turn: never between a call and its result. */
-const cutsOf = (messages: readonly Entry[]): readonly string[] => {
-  const prompt = messages.findLastIndex(isPrompt);
-  return messages.flatMap((entry, index) => {
-    if (index === 0) return [];
-    const isStep = index > prompt && prompt >= 0 && entry.kind === 'message' && entry.data.role === 'assistant';
+const cutsOf = (entries: readonly Entry[], inView: readonly Entry[]): readonly string[] => {
+  // It may have left the view with an earlier cut, and is carried along then.
+  const prompt = runningPrompt(entries);
+  const begun = new Set(prompt ? entries.slice(entries.indexOf(prompt) + 1) : []);
+  return inView.slice(1).flatMap((entry) => {
+    const isStep = begun.has(entry) && entry.kind === 'message' && entry.data.role === 'assistant';
     return isPrompt(entry) || isStep ? [entry.id] : [];
   });
 };

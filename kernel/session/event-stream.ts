@@ -13,6 +13,8 @@ export class EventStream {
   readonly #clock: Clock;
   readonly #backlog: CastEvent[] = [];
   readonly #listeners = new Set<Listener>();
+  readonly #outbox: CastEvent[] = [];
+  #isDelivering = false;
   /** Set by the turn, so that events say where they belong. */
   place: { readonly turn?: number; readonly step?: number } = {};
 
@@ -32,7 +34,15 @@ export class EventStream {
     this.#backlog.push(event);
     // Trimmed in bulk: dropping one at a time would move the whole array for each token.
     if (this.#backlog.length > LIMITS.eventBacklog * 1.25) this.#backlog.splice(0, this.#backlog.length - LIMITS.eventBacklog);
-    for (const listener of this.#listeners) listener(event);
+    this.#outbox.push(event);
+    if (this.#isDelivering) return;
+    // A listener may emit; what it says is delivered behind what it heard, to everybody in the same order.
+    this.#isDelivering = true;
+    try {
+      for (let next = this.#outbox.shift(); next; next = this.#outbox.shift()) for (const listener of this.#listeners) listener(next);
+    } finally {
+      this.#isDelivering = false;
+    }
   }
 
   /** Called at once, in the emitter's own time: for the kernel and for plugins, which cannot hold anything up by it. */
@@ -48,7 +58,11 @@ export class EventStream {
   async *read(since = 0, signal?: AbortSignal): AsyncGenerator<CastEvent, void> {
     const pending: CastEvent[] = this.#backlog.filter((event) => event.seq > since);
     let wake: (() => void) | undefined;
+    let taken = pending.at(-1)?.seq ?? since;
     const listener: Listener = (event) => {
+      // It may stand in the backlog and be on its way as well.
+      if (event.seq <= taken) return;
+      taken = event.seq;
       const last = pending.at(-1);
       // Merging changes the last, untaken event into a newer one: the reader sees the same text in fewer pieces.
       if (last && last.type === event.type && MERGED.has(event.type) && pending.length > 64) pending[pending.length - 1] = mergeDeltas(last, event);
@@ -61,7 +75,7 @@ export class EventStream {
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
       while (!signal?.aborted) {
-        for (let taken = pending.splice(0); taken.length > 0; taken = pending.splice(0)) yield* taken;
+        for (let batch = pending.splice(0); batch.length > 0; batch = pending.splice(0)) yield* batch;
         if (this.#closed || signal?.aborted) return;
         await new Promise<void>((resolve) => {
           wake = resolve;

@@ -18,6 +18,6 @@ export const createFace = (session: Session): SessionFace => ({
   tail: (count) => session.history.entries.slice(-count),
   read: async (query) => session.store.read(session.id, query),
   compact: (reason, signal, instructions) => compact(session, reason, signal, instructions),
-  moveTo: (cwd) => session.moveTo(cwd),
+  moveTo: (cwd) => session.workspace.ask(cwd),
   ask: (question, signal) => session.broker.ask(question, { session: session.face, turn: session.turn, signal }),
 });

@@ -7,6 +7,7 @@ import { CastError } from '../errors.ts';
 import { HookSet } from '../hooks/hook-set.ts';
 import type { FaultObserver } from '../hooks/guard.ts';
 import type { Command, Dispose, Panel, Section, ServicePort, Tool } from '../plugin.ts';
+import { dispose } from './dispose.ts';
 import { NamedItems } from './registry.ts';
 import type { StateSlices } from './state.ts';
 
@@ -36,15 +37,9 @@ export class Generation {
   onDispose(from: string, run: Dispose): void {
     this.#disposals.push({ from, run });
   }
-  /** In reverse order of registration; one that throws does not keep the others from running. */
+  /** In reverse order of registration. */
   async dispose(onFault: (plugin: string, error: unknown) => void): Promise<void> {
-    for (const { from, run } of this.#disposals.splice(0).reverse()) {
-      try {
-        await run();
-      } catch (error) {
-        onFault(from, error);
-      }
-    }
+    for (const disposal of this.#disposals.splice(0).reverse()) await dispose(disposal, onFault);
   }
 
   provided(): readonly string[] {
@@ -92,12 +87,10 @@ export class Generation {
   async withdraw(plugin: string, onFault: (plugin: string, error: unknown) => void): Promise<void> {
     for (const items of [this.tools, this.commands, this.sections, this.panels, this.providers]) items.removeAllOf(plugin);
     for (const [name, { from }] of this.#services) if (from === plugin) this.#services.delete(name);
-    for (const tap of this.hooks.taps) if (tap.plugin === plugin) tap.state = 'off';
+    this.hooks.removeAllOf(plugin);
+    this.slices.removeAllOf(plugin);
     const own = this.#disposals.filter(({ from }) => from === plugin);
     for (const disposal of own) this.#disposals.splice(this.#disposals.indexOf(disposal), 1);
-    for (const { run } of own.reverse())
-      await Promise.resolve()
-        .then(run)
-        .catch((error: unknown) => onFault(plugin, error));
+    for (const disposal of own.reverse()) await dispose(disposal, onFault);
   }
 }

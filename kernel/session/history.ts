@@ -12,7 +12,7 @@ export interface HistoryOptions {
   readonly ids: Ids;
   /** The last thing that happens to an entry before it is written: redaction and caps. */
   seal(entry: NewEntry): NewEntry;
-  /** Told of every batch, once it is durable. */
+  /** Told of every batch, once it is durable. Must not throw: the batch is there. */
   onStored(entries: readonly Entry[]): Promise<void>;
   /** The branch is another one now: after a rewind, or because another process wrote. */
   onBranch(entries: readonly Entry[]): Promise<void>;
@@ -48,18 +48,32 @@ export class History {
     this.#view = undefined;
   }
 
-  /** Takes the right to write; reads again what another process wrote meanwhile. */
-  async claim(): Promise<void> {
+  /** Takes the right to write, once whoever writes now has done so; reads again what another process wrote meanwhile. */
+  claim(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#claim();
+    });
+  }
+  release(): Promise<void> {
+    return this.#inTurn(() => this.#release());
+  }
+  async #claim(): Promise<Lease> {
     if (this.#lease) throw new CastError('SESSION_BUSY', 'this session is already being written here');
     const lease = await this.#at.store.claim(this.#at.session);
-    this.#lease = lease;
-    if (lease.head !== this.head) {
-      await this.load();
-      await this.#at.onBranch(this.#entries);
+    try {
+      if (lease.head !== this.head) {
+        await this.load();
+        await this.#at.onBranch(this.#entries);
+      }
+    } catch (error) {
+      await lease.release();
+      throw error;
     }
     this.#seq = Math.max(this.#seq, lease.lastSeq);
+    this.#lease = lease;
+    return lease;
   }
-  async release(): Promise<void> {
+  async #release(): Promise<void> {
     const lease = this.#lease;
     this.#lease = undefined;
     await lease?.release();
@@ -114,11 +128,11 @@ export class History {
 
   async #withLease<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
     if (this.#lease) return work(this.#lease);
-    await this.claim();
+    const lease = await this.#claim();
     try {
-      return await work(this.#lease as unknown as Lease);
+      return await work(lease);
     } finally {
-      await this.release();
+      await this.#release();
     }
   }
 

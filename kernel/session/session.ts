@@ -5,37 +5,40 @@ import type { SessionRecord, Store } from '../contracts/store.ts';
 import type { Entry, Input, NewEntry, Provider } from '../data.ts';
 import { CastError, messageOf } from '../errors.ts';
 import type { EventMap, EventType } from '../events.ts';
-import type { FaultObserver, TapRecord } from '../hooks/guard.ts';
-import { quarantined } from '../hooks/guard.ts';
+import type { FaultObserver } from '../hooks/guard.ts';
 import type { HookSet } from '../hooks/hook-set.ts';
-import type { SessionFace, TurnContext, TurnEnd, ViewMessage } from '../hooks/subjects.ts';
+import type { SessionFace, TurnEnd, ViewMessage } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
 import type { Clock, Ids } from '../plugin.ts';
 import { Broker } from './ask.ts';
 import { EventStream } from './event-stream.ts';
 import { capText, type Exits } from './exits.ts';
 import { createFace } from './face.ts';
+import { Faults } from './faults.ts';
 import type { Generation } from './generation.ts';
 import { History } from './history.ts';
 import { InputQueue } from './queue.ts';
 import { Tally } from './tally.ts';
+import { tellEnd } from './turn-end.ts';
+import { Turns } from './turns.ts';
+import { Workspace, type Move } from './workspace.ts';
 
 export type RunTurn = (session: Session, input: Input, signal: AbortSignal) => Promise<TurnEnd>;
 
 export interface SessionOptions {
   readonly record: SessionRecord;
+  /** Where to work when the folder of the record is gone. */
+  readonly fallbackCwd: string;
   readonly store: Store;
   readonly interactive: boolean;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly exits: Exits;
   readonly runTurn: RunTurn;
-  /** A generation from the configuration as it is now; `loadLate` adds a plugin to a living one. */
+  /** A generation from the configuration as it is now. */
   readonly build: (session: Session) => Promise<Generation>;
+  /** Plugins whose trigger has come join a living generation. */
   readonly activate: (session: Session, generation: Generation) => Promise<void>;
-  /** For the watchdog. */
-  readonly entered?: (tap: TapRecord) => void;
-  readonly left?: () => void;
 }
 
 /** By which a stored model is known to belong to the active provider. */
@@ -58,21 +61,23 @@ export class Session {
   readonly events: EventStream;
   readonly history: History;
   readonly queue: InputQueue;
+  readonly turns: Turns;
   readonly broker: Broker;
+  readonly workspace: Workspace;
   readonly face: SessionFace;
   readonly tally = new Tally();
-  cwd: string;
-  title: string;
+  readonly exits: Exits;
+  /** Of the commands that run now: an abort is for them as well. */
+  readonly commands = new Set<AbortController>();
   turn = 0;
   #generation: Generation | undefined;
-  #running: AbortController | undefined;
   #isWaiting = false;
   #isClosed = false;
   #isRenewDue = false;
-  #move: string | undefined;
-  #submitted = new Set<string>();
+  #renewing: Promise<void> | undefined;
   #stored: Promise<unknown> = Promise.resolve();
-  #driving: Promise<void> = Promise.resolve();
+  readonly #background = new Set<Promise<unknown>>();
+  readonly #faults: Faults;
   readonly #at: SessionOptions;
 
   constructor(options: SessionOptions) {
@@ -81,12 +86,12 @@ export class Session {
     this.id = record.id;
     this.root = record.root;
     this.parent = record.parent ?? undefined;
-    this.cwd = record.cwd;
-    this.title = record.title;
     this.interactive = options.interactive;
     this.clock = clock;
     this.ids = ids;
     this.store = store;
+    this.exits = options.exits;
+    this.workspace = new Workspace(record.cwd);
     this.events = new EventStream(record.id, clock);
     this.history = new History({
       session: record.id,
@@ -98,15 +103,24 @@ export class Session {
       onBranch: (entries) => this.#onBranch(entries),
     });
     this.queue = new InputQueue(ids, (items) => this.emit('queue.changed', { items }));
+    this.turns = new Turns({
+      queue: this.queue,
+      run: (input, signal) => options.runTurn(this, input, signal),
+      ended: (end) => tellEnd(this, end),
+      warn: (text) => this.warn(text),
+      nextTurn: () => this.turn + 1,
+    });
     this.broker = new Broker({
       interactive: options.interactive,
       ids,
       hooks: () => this.hooks,
       emit: (type, data) => this.emit(type, data),
+      warn: (text) => this.warn(text),
       onWaiting: (isWaiting) => {
         this.#isWaiting = isWaiting;
       },
     });
+    this.#faults = new Faults(this);
     this.face = createFace(this);
   }
 
@@ -119,9 +133,18 @@ export class Session {
   get hooks(): HookSet {
     return this.generation.hooks;
   }
+  get cwd(): string {
+    return this.workspace.cwd;
+  }
+  get observer(): FaultObserver {
+    return this.#faults.observer;
+  }
+  get isRunning(): boolean {
+    return this.turns.isBusy;
+  }
   get status(): SessionStatus {
     if (this.#isClosed) return 'closed';
-    if (!this.#running) return 'idle';
+    if (!this.isRunning) return 'idle';
     return this.#isWaiting ? 'waiting' : 'running';
   }
   /** Flags and environment first; then what the session was using, if its provider is still the active one; then the settings. */
@@ -158,10 +181,25 @@ export class Session {
     return this.history.view();
   }
   emit<K extends EventType>(type: K, data: EventMap[K]): void {
-    this.events.emit(type, this.#at.exits.redact(data));
+    this.events.emit(type, this.exits.redact(data));
   }
   append(batch: readonly NewEntry[]): Promise<readonly Entry[]> {
     return this.history.append(batch);
+  }
+  notice(text: string, code?: string): void {
+    this.emit('notice', { text, ...(code === undefined ? {} : { code }) });
+  }
+  warn(text: string, code?: string): void {
+    this.emit('warning', { text, ...(code === undefined ? {} : { code }) });
+  }
+  /** A fault of a plugin's code that is no tap: named, and costing nothing else. */
+  pluginFault(plugin: string, hook: string, label: string, message: string): void {
+    this.emit('tap.fault', { plugin, hook, label, message, quarantined: false });
+  }
+  /** The report says that a tap of it was closed, and why. */
+  closePlugin(name: string, why: string): void {
+    const report = this.#generation?.plugins.get(name);
+    if (report) this.#generation?.plugins.set(name, { ...report, state: 'quarantined', why });
   }
 
   // ---- life ----
@@ -169,34 +207,30 @@ export class Session {
   async open(resumed: boolean): Promise<void> {
     await this.history.load();
     this.#restore(this.history.entries);
+    const gone = resumed && this.workspace.isGone() ? this.cwd : undefined;
+    if (gone !== undefined) this.workspace.enter(this.#at.fallbackCwd);
     this.#generation = await this.#at.build(this);
     await this.#ready(resumed);
     await this.#noteModel();
-    this.emit('session.opened', {
-      cwd: this.cwd,
-      root: this.root,
-      model: this.model,
-      tools: this.generation.tools.all().map(({ item }) => item.name),
-      resumed,
-    });
+    const tools = this.generation.tools.all().map(({ item }) => item.name);
+    this.emit('session.opened', { cwd: this.cwd, root: this.root, model: this.model, tools, resumed });
+    if (gone !== undefined) this.warn(`The folder of this session, ${gone}, is gone; it goes on in ${this.cwd}.`, 'FOLDER_GONE');
   }
   /** The record follows what is really used, so that a resume from anywhere finds it. */
   async #noteModel(): Promise<void> {
     const { record } = this.#at;
     const provider = providerId(this.generation.config.value);
-    if (record.model !== '' && record.model !== this.model)
-      this.notice(`This session was using ${record.model}; it goes on with ${this.model}.`, 'MODEL_CHANGED');
-    if (record.model !== this.model || record.provider !== provider) await this.store.update(this.id, { model: this.model, provider });
+    const isOther = record.model !== this.model;
+    if (isOther && record.model !== '') this.notice(`This session was using ${record.model}; it goes on with ${this.model}.`, 'MODEL_CHANGED');
+    if (isOther || record.provider !== provider) await this.store.update(this.id, { model: this.model, provider });
   }
   async close(reason: string): Promise<void> {
     if (this.#isClosed) return;
     this.abort(new Aborted(reason));
-    await this.#driving;
+    await this.turns.close(new Aborted(reason));
     this.#isClosed = true;
-    await this.hooks
-      .series('close', { reason }, { session: this.face, signal: AbortSignal.timeout(LIMITS.afterTurnMs) })
-      .catch((error: unknown) => this.warn(messageOf(error)));
-    await this.settled();
+    await this.soon(this.hooks.series('close', { reason }, { session: this.face, signal: new AbortController().signal }));
+    await this.soon(Promise.all([this.#stored, ...this.#background]));
     await this.generation.dispose((plugin, error) => this.warn(`${plugin}: ${messageOf(error)}`));
     this.emit('session.closed', { reason });
     this.events.close();
@@ -204,12 +238,19 @@ export class Session {
   /** New hooks and registries; kept out when they cannot be built. At once when idle, else at the turn boundary. */
   async renew(): Promise<void> {
     this.#isRenewDue = true;
-    if (!this.#running) await this.boundary();
+    if (!this.isRunning) await this.boundary();
   }
-  /** Between turns, and before the first: whatever waited for it. */
-  async boundary(): Promise<void> {
-    if (!this.#isRenewDue) return;
-    this.#isRenewDue = false;
+  /** Between turns: a renewal that is due, or still under way, comes first. */
+  boundary(): Promise<void> {
+    if (this.#isRenewDue && !this.#renewing) {
+      this.#isRenewDue = false;
+      this.#renewing = this.#renew().finally(() => {
+        this.#renewing = undefined;
+      });
+    }
+    return this.#renewing ?? Promise.resolve();
+  }
+  async #renew(): Promise<void> {
     const old = this.generation;
     try {
       this.#generation = await this.#at.build(this);
@@ -218,79 +259,36 @@ export class Session {
       return;
     }
     await this.#ready(true);
-    await old.dispose((plugin, error) => this.warn(`${plugin}: ${messageOf(error)}`));
+    this.#inBackground(old.dispose((plugin, error) => this.warn(`${plugin}: ${messageOf(error)}`)));
   }
   async #ready(resumed: boolean): Promise<void> {
     await this.generation.slices.refold(this.history.entries);
-    await this.hooks
-      .series('open', { resumed }, { session: this.face, signal: AbortSignal.timeout(LIMITS.afterTurnMs * 5) })
-      .catch((error: unknown) => this.warn(messageOf(error)));
+    const opening = this.hooks.series('open', { resumed }, { session: this.face, signal: new AbortController().signal });
+    await opening.catch((error: unknown) => this.warn(messageOf(error)));
   }
   /** Plugins whose trigger has come join at their computed place. */
   activateLate(): Promise<void> {
     return this.#at.activate(this, this.generation);
   }
-  notice(text: string, code?: string): void {
-    this.emit('notice', { text, ...(code === undefined ? {} : { code }) });
-  }
-  warn(text: string, code?: string): void {
-    this.emit('warning', { text, ...(code === undefined ? {} : { code }) });
-  }
-
-  // ---- turns ----
-
-  get isRunning(): boolean {
-    return this.#running !== undefined;
-  }
-  /** Whether this is a repeated submission. */
-  isRepeated(clientId: string | undefined): boolean {
-    if (clientId === undefined) return false;
-    if (this.#submitted.has(clientId)) return true;
-    this.#submitted.add(clientId);
-    return false;
-  }
-  /** Runs one turn to its end. */
-  async run(input: Input): Promise<TurnEnd> {
-    if (this.#isClosed) throw new CastError('SESSION_CLOSED', 'this session has been closed');
-    if (this.#running) throw new CastError('SESSION_BUSY', 'a turn is running in this session');
-    const controller = new AbortController();
-    this.#running = controller;
-    try {
-      return await this.#at.runTurn(this, input, controller.signal);
-    } finally {
-      this.queue.keepSteered();
-      this.#running = undefined;
-      this.events.place = {};
-    }
-  }
-  /** Runs a turn, then what was queued meanwhile, as long as turns end by an answer. Never rejects. */
-  drive(first: Input): void {
-    this.#driving = (async () => {
-      for (let next: Input | undefined = first; next; ) {
-        const end: TurnEnd = await this.run(next);
-        next = end.reason === 'answered' ? this.queue.take() : undefined;
-      }
-    })().catch((error: unknown) => this.warn(messageOf(error)));
-  }
-  /** The first reason wins. */
+  /** Told to the running turn and to every running command. */
   abort(reason: Error = new Aborted('aborted by the user')): void {
-    this.#running?.abort(reason);
+    this.turns.abort(reason);
+    for (const controller of this.commands) controller.abort(reason);
   }
 
   // ---- workspace ----
 
-  moveTo(cwd: string): void {
-    this.#move = cwd;
-  }
   /** After the results of a batch are stored: its calls keep the directory they began in. */
-  async applyMove(signal: AbortSignal): Promise<void> {
-    if (this.#move === undefined || this.#move === this.cwd) return;
-    const move = { from: this.cwd, to: this.#move };
-    this.#move = undefined;
-    this.cwd = move.to;
+  async applyMove(): Promise<void> {
+    const move = this.workspace.take();
+    if (!move) return;
     await this.append([{ kind: 'workspace', data: { cwd: move.to } }]);
+    this.workspace.enter(move.to);
+    await this.#moved(move);
+  }
+  async #moved(move: Move): Promise<void> {
     this.emit('workspace.moved', move);
-    await this.hooks.series('moved', move, { session: this.face, signal });
+    await this.#generation?.hooks.series('moved', move, { session: this.face, signal: new AbortController().signal });
   }
 
   // ---- entries ----
@@ -299,72 +297,39 @@ export class Session {
   async settled(): Promise<void> {
     await this.#stored;
   }
-  #seal(entry: NewEntry): NewEntry {
-    const sealed = this.#at.exits.redact(entry);
-    if (sealed.kind !== 'message' || sealed.data.role !== 'tool') return sealed;
-    return {
-      kind: 'message',
-      data: {
-        ...sealed.data,
-        blocks: sealed.data.blocks.map((block) => (block.type === 'result' ? { ...block, content: capText(block.content, LIMITS.resultBytes) } : block)),
-      },
-    };
+  /** Waits for work that may take its time, but not long; what is not done then goes on in the background. */
+  async soon(work: Promise<unknown>, ms: number = LIMITS.afterTurnMs): Promise<void> {
+    const watched = this.#inBackground(work);
+    const timer = new AbortController();
+    await Promise.race([watched, this.clock.sleep(ms, timer.signal).catch(() => undefined)]);
+    timer.abort();
   }
+  #inBackground(work: Promise<unknown>): Promise<unknown> {
+    const watched = work.catch((error: unknown) => this.warn(messageOf(error))).finally(() => this.#background.delete(watched));
+    this.#background.add(watched);
+    return watched;
+  }
+  #seal(entry: NewEntry): NewEntry {
+    const sealed = this.exits.redact(entry);
+    if (sealed.kind !== 'message' || sealed.data.role !== 'tool') return sealed;
+    const blocks = sealed.data.blocks.map((block) => (block.type === 'result' ? { ...block, content: capText(block.content, LIMITS.resultBytes) } : block));
+    return { kind: 'message', data: { ...sealed.data, blocks } };
+  }
+  /** Never throws: the entries are durable, whatever their readers make of them. */
   async #onStored(entries: readonly Entry[]): Promise<void> {
-    await this.generation.slices.forward(entries);
-    if (this.hooks.inOrder('stored').length === 0) return;
+    await this.#generation?.slices.forward(entries);
+    const { hooks } = this.#generation ?? {};
+    if (!hooks || hooks.inOrder('stored').length === 0) return;
     const at = { session: this.face, signal: new AbortController().signal };
-    this.#stored = this.#stored.then(() => this.hooks.series('stored', entries, at)).catch((error: unknown) => this.warn(messageOf(error)));
+    this.#stored = this.#stored.then(() => hooks.series('stored', entries, at)).catch((error: unknown) => this.warn(messageOf(error)));
   }
   async #onBranch(entries: readonly Entry[]): Promise<void> {
-    this.#restore(entries);
+    const move = this.#restore(entries);
     await this.#generation?.slices.refold(entries);
+    if (move) await this.#moved(move);
   }
-  #restore(entries: readonly Entry[]): void {
+  #restore(entries: readonly Entry[]): Move | undefined {
     this.turn = entries.reduce((turn, entry) => (entry.kind === 'turn' ? Math.max(turn, entry.data.turn) : turn), 0);
-    const moved = entries.findLast((entry) => entry.kind === 'workspace');
-    if (moved?.kind === 'workspace') this.cwd = moved.data.cwd;
-  }
-
-  // ---- faults ----
-
-  get observer(): FaultObserver {
-    return {
-      fault: (tap, message) => {
-        const isQuarantined = tap.state === 'quarantined';
-        const report = this.#generation?.plugins.get(tap.plugin);
-        if (isQuarantined && report)
-          this.#generation?.plugins.set(tap.plugin, {
-            ...report,
-            state: 'quarantined',
-            why: `${tap.label} failed ${tap.faults} times in ${tap.hook}: ${message}`,
-          });
-        this.emit('tap.fault', { plugin: tap.plugin, hook: tap.hook, label: tap.label, message, quarantined: isQuarantined });
-      },
-      closedGuard: (tap, signal) => this.#decideAbout(tap, signal),
-      ...(this.#at.entered ? { entered: this.#at.entered } : {}),
-      ...(this.#at.left ? { left: this.#at.left } : {}),
-    };
-  }
-  async #decideAbout(tap: TapRecord, signal: AbortSignal | undefined): Promise<'open' | 'off'> {
-    // The `ask` hook cannot be asked about one of its own taps.
-    if (!this.interactive || tap.hook === 'ask') throw quarantined(tap);
-    const turn: TurnContext = { session: this.face, turn: this.turn, signal: signal ?? new AbortController().signal };
-    const answer = await this.broker.ask(
-      {
-        kind: 'quarantine',
-        text: `${quarantined(tap).message}. What it guards is refused until you decide.`,
-        choices: [
-          { value: 'retry', label: 'Try it again' },
-          { value: 'off', label: 'Switch it off for this session' },
-          { value: 'stop', label: 'Stop the turn' },
-        ],
-      },
-      turn,
-    );
-    if (answer.choice === 'off') return 'off';
-    if (answer.choice !== 'retry') throw quarantined(tap);
-    tap.faults = 0;
-    return 'open';
+    return this.workspace.restore(entries);
   }
 }

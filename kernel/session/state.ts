@@ -1,6 +1,7 @@
 /** State of plugins, folded from their own entries on the current branch. */
 import type { Entry, NewEntry } from '../data.ts';
 import { CastError } from '../errors.ts';
+import { asPlugin } from '../hooks/as-plugin.ts';
 import type { Scope } from '../plugin.ts';
 import { describeIssue, validate, type Schema } from '../schema.ts';
 
@@ -62,8 +63,22 @@ export class StateSlices {
       if (!slice) continue;
       const outcome = await validate(slice.schema, entry.data.data);
       if (outcome.issues) this.#onBadEntry(slice.plugin, slice.name, outcome.issues.map(describeIssue).join('; '));
-      else slice.value = slice.fold(slice.value, outcome.value);
+      else this.#fold(slice, outcome.value);
     }
+  }
+
+  /** A fold that throws leaves the state as it was: the entry is there, and the session must open. */
+  #fold(slice: Slice, data: unknown): void {
+    const keep = (message: string): unknown => {
+      this.#onBadEntry(slice.plugin, slice.name, `its fold failed: ${message}`);
+      return slice.value;
+    };
+    slice.value = asPlugin({ plugin: slice.plugin, where: 'state', label: slice.name }, () => slice.fold(slice.value, data), keep);
+  }
+
+  /** Of a plugin that could not be applied as a whole. */
+  removeAllOf(plugin: string): void {
+    for (const [key, slice] of this.#slices) if (slice.plugin === plugin) this.#slices.delete(key);
   }
 }
 const keyOf = (plugin: string, slice: string): string => `${plugin}/${slice}`;

@@ -1,4 +1,5 @@
 import type { Usage } from '../data.ts';
+import type { ProviderFailure } from '../errors.ts';
 
 export const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, totalTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
@@ -26,6 +27,8 @@ export class Tally {
   usage: Usage = NO_USAGE;
   startedAt = 0;
   clientId: string | undefined;
+  /** Failures of the provider in this turn, by kind. */
+  readonly failures = new Map<ProviderFailure, number>();
 
   begin(now: number, clientId: string | undefined): void {
     this.steps = 0;
@@ -33,5 +36,6 @@ export class Tally {
     this.usage = NO_USAGE;
     this.startedAt = now;
     this.clientId = clientId;
+    this.failures.clear();
   }
 }

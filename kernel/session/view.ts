@@ -1,5 +1,5 @@
 /** Entries as messages for the model: calls paired with results, what was turned back left out, what was compacted replaced. */
-import type { Block, CallBlock, Entry, Message } from '../data.ts';
+import type { Block, CallBlock, Entry, Message, NewEntry } from '../data.ts';
 import type { ViewMessage } from '../hooks/subjects.ts';
 
 type MessageEntry = Extract<Entry, { kind: 'message' }>;
@@ -22,9 +22,20 @@ const weigh = (text: string): number => text.length + 3 * (text.match(/[\u3040-\
 export const reminder = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
 export const callsOf = (message: Message): readonly CallBlock[] => message.blocks.filter((block) => block.type === 'call');
 export const textOf = (message: Message): string => message.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
-/** Whether a person (or whoever stands for one) wrote it, as opposed to a reminder of the kernel or a plugin. */
-export const isPrompt = (entry: Entry): entry is MessageEntry =>
-  entry.kind === 'message' && entry.data.role === 'user' && !textOf(entry.data).startsWith('<system-reminder>');
+/** As surfaces may have it: what the model wrote before it was made presentable stays inside. */
+export const withoutRaw = ({ raw: _, ...message }: Message): Message => message;
+/** A note for the model, as it is stored. */
+export const reminderBy = (origin: string, text: string): NewEntry => ({
+  kind: 'message',
+  data: { role: 'user', origin, reminder: true, blocks: [{ type: 'text', text: reminder(text) }] },
+});
+/** Whether it is an input, as opposed to a reminder of the kernel or a plugin. */
+export const isPrompt = (entry: Entry): entry is MessageEntry => entry.kind === 'message' && entry.data.role === 'user' && entry.data.reminder !== true;
+/** What the newest turn was started with. */
+export const runningPrompt = (entries: readonly Entry[]): MessageEntry | undefined => {
+  const start = entries.findLastIndex((entry) => entry.kind === 'turn' && entry.data.phase === 'start');
+  return entries.slice(start + 1).find(isPrompt);
+};
 
 export const viewOf = (entries: readonly Entry[]): readonly ViewMessage[] => {
   const at = entries.findLastIndex((entry) => entry.kind === 'compaction');
@@ -81,7 +92,7 @@ const turnedBack = (entry: Extract<Entry, { kind: 'rejected' }>): readonly ViewM
 };
 const result = (id: string, call: CallBlock, content: string, status: 'aborted' | 'denied'): ViewMessage =>
   withTokens(id, { role: 'tool', origin: 'kernel', blocks: [{ type: 'result', id: call.id, tool: call.tool, content, status }] });
-const plain = (id: string, text: string): ViewMessage => withTokens(id, { role: 'user', origin: 'kernel', blocks: [{ type: 'text', text }] });
+const plain = (id: string, text: string): ViewMessage => withTokens(id, { role: 'user', origin: 'kernel', reminder: true, blocks: [{ type: 'text', text }] });
 
 const shown = (entry: MessageEntry, masks?: ReadonlyMap<string, string>): ViewMessage => {
   const note = masks?.get(entry.id);

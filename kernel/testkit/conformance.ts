@@ -93,16 +93,33 @@ export const conformance = (plugin: Plugin, options: ConformanceOptions = {}): r
       const session = await open();
       await session.run('go');
       await session.close();
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      const left = handles().filter((kind) => !before.includes(kind));
+      const left = await leftOver(before);
       ok(left.length === 0, `still open: ${left.join(', ')}`);
     },
   };
   return [loads, honest, off, alone, quiet, ...hooksOf(manifest.taps).map((hook) => aborted(hook, name, open))];
 };
 
-/** Timers that are unref'd and the runner's own handles do not keep a process alive. */
-const handles = (): readonly string[] => process.getActiveResourcesInfo().filter((kind) => kind !== 'Timeout' && kind !== 'Immediate');
+/** What keeps the process alive, by kind: sockets, children, timers that are not unref'd. */
+const handles = (): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  // Whatever is immediate is over before anybody looks again.
+  for (const kind of process.getActiveResourcesInfo()) if (kind !== 'Immediate') counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+};
+
+/** Milliseconds that handles have to close by themselves. */
+const CLOSING_MS = 1_500;
+const leftOver = async (before: ReadonlyMap<string, number>): Promise<readonly string[]> => {
+  for (let waited = 0; ; waited += 50) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const left = [...handles()].flatMap(([kind, count]) => {
+      const more = count - (before.get(kind) ?? 0);
+      return more > 0 ? [`${more} ${kind}`] : [];
+    });
+    if (left.length === 0 || waited >= CLOSING_MS) return left;
+  }
+};
 
 /** Hooks at which a running turn can be stopped. */
 const STOPPABLE: ReadonlySet<HookName> = new Set(['input', 'prepare', 'prompt', 'context', 'request', 'reply', 'call', 'gate', 'result', 'settle']);

@@ -3,7 +3,7 @@ import { CastError } from '../errors.ts';
 import type { Admission, TurnContext } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
 import type { Session } from '../session/session.ts';
-import { reminder } from '../session/view.ts';
+import { reminderBy } from '../session/view.ts';
 
 /** Lets an input into the history. Answers with a text when a plugin took it over and there is nothing for the model to do. */
 export const admit = async (session: Session, turn: TurnContext, input: Input, isFirst = false): Promise<string | undefined> => {
@@ -12,8 +12,7 @@ export const admit = async (session: Session, turn: TurnContext, input: Input, i
   const draft: Admission = { input, text: input.text, before: [] };
   const admission = await session.hooks.waterfall('input', draft, turn);
   const batch: NewEntry[] = isFirst ? [{ kind: 'turn', data: { turn: turn.turn, phase: 'start' } }] : [];
-  for (const text of admission.before)
-    batch.push({ kind: 'message', data: { role: 'user', origin: 'kernel', blocks: [{ type: 'text', text: reminder(text) }] } });
+  for (const text of admission.before) batch.push(reminderBy('kernel', text));
   const images: readonly Block[] = (input.images ?? []).map((image) => ({ type: 'image', image }));
   batch.push({ kind: 'message', data: { role: 'user', origin: input.origin, blocks: [{ type: 'text', text: admission.text }, ...images] } });
   await session.append(batch);

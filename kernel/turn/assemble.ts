@@ -1,6 +1,7 @@
 /** What is sent to the model: a prefix that holds still, then the conversation. */
 import { ToolOffer } from '../call/offer.ts';
 import type { ModelRequest, ToolCard } from '../data.ts';
+import { asPlugin } from '../hooks/as-plugin.ts';
 import type { PromptSection, Slot, StepContext } from '../hooks/subjects.ts';
 import type { Session } from '../session/session.ts';
 
@@ -33,7 +34,14 @@ const buildPrefix = async (session: Session, at: StepContext, offer: ToolOffer):
   const sections = session.generation.sections
     .all()
     .flatMap(({ item, from }): PromptSection[] => {
-      const text = item.text()?.trim();
+      const text = asPlugin(
+        { plugin: from, where: 'section', label: item.name },
+        () => item.text()?.trim(),
+        (message) => {
+          session.pluginFault(from, 'section', item.name, message);
+          return undefined;
+        },
+      );
       return text === undefined || text === '' ? [] : [{ name: item.name, slot: item.slot, text, from }];
     })
     .sort((a, b) => SLOTS.indexOf(a.slot) - SLOTS.indexOf(b.slot) || compare(a.name, b.name));

@@ -1,15 +1,16 @@
 /** Asks the model until there is a reply that every reviewer accepts, and stores it. */
 import type { ToolOffer } from '../call/offer.ts';
-import type { Message, NewEntry } from '../data.ts';
-import { CastError, isCastError, type ProviderFailure } from '../errors.ts';
+import type { Message } from '../data.ts';
+import { CastError, isCastError } from '../errors.ts';
 import type { Failure, StepContext } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
 import { bookUsage } from '../reply/book.ts';
 import { failed } from '../reply/failed.ts';
+import { Failures } from '../reply/failures.ts';
 import { listen, type Broken, type Heard } from '../reply/listen.ts';
 import { Review } from '../reply/review.ts';
 import type { Session } from '../session/session.ts';
-import { reminder } from '../session/view.ts';
+import { reminderBy, withoutRaw } from '../session/view.ts';
 import { assemble } from './assemble.ts';
 
 export interface Reply {
@@ -19,8 +20,7 @@ export interface Reply {
 }
 
 export const converse = async (session: Session, at: StepContext): Promise<Reply> => {
-  const startedAt = session.clock.now();
-  const failures = new Map<ProviderFailure, number>();
+  const failures = new Failures(session);
   let turnedBack = 0;
   for (let attempt = 1; attempt <= LIMITS.attempts; attempt++) {
     const now = { ...at, attempt };
@@ -28,9 +28,7 @@ export const converse = async (session: Session, at: StepContext): Promise<Reply
     const heard = await listen(session, now, request);
     bookUsage(session, request.model, heard, now);
     if ('error' in heard) {
-      failures.set(heard.kind, (failures.get(heard.kind) ?? 0) + 1);
-      const seenInStep = [...failures.values()].reduce((sum, count) => sum + count, 0);
-      await recover(session, now, heard, { seen: failures.get(heard.kind) ?? 1, seenInStep, elapsedMs: session.clock.now() - startedAt });
+      await recover(session, now, heard, failures.count(heard));
       continue;
     }
     const review = new Review(heard.message, heard.text, turnedBack++);
@@ -38,14 +36,14 @@ export const converse = async (session: Session, at: StepContext): Promise<Reply
     if (review.reasons.length === 0) return { message: await accept(session, review), offer };
     await turnBack(session, review, heard);
   }
-  throw new CastError('REPLY_REJECTED', `no usable reply after ${LIMITS.attempts} attempts`);
+  throw failures.last ? failed(failures.last, undefined) : new CastError('REPLY_REJECTED', `no usable reply after ${LIMITS.attempts} attempts`);
 };
 
 const accept = async (session: Session, review: Review): Promise<Message> => {
   const message: Message =
     review.visible === review.raw ? review.message : { ...review.message, raw: review.raw, blocks: withText(review.message, review.visible) };
   await session.append([{ kind: 'message', data: message }, ...review.along]);
-  session.emit('reply.accepted', { message, visible: review.visible });
+  session.emit('reply.accepted', { message: withoutRaw(message), visible: review.visible });
   return message;
 };
 const withText = (message: Message, text: string): Message['blocks'] => [{ type: 'text', text }, ...message.blocks.filter((block) => block.type !== 'text')];
@@ -59,14 +57,10 @@ const turnBack = async (session: Session, review: Review, heard: Heard): Promise
 
 /** Lets the taps of `failure` repair what can be repaired; returns when the request is to be made again, throws when not. */
 const recover = async (session: Session, at: StepContext, heard: Broken, seen: Pick<Failure, 'seen' | 'seenInStep' | 'elapsedMs'>): Promise<void> => {
-  if (at.signal.aborted) {
+  // Stopped, or not the provider's doing: nothing that a retry could mend.
+  if (at.signal.aborted || isCastError(heard.error)) {
     await keepPartial(session, heard);
-    throw at.signal.reason;
-  }
-  // Not the provider's doing: nothing that a retry could mend.
-  if (isCastError(heard.error)) {
-    await keepPartial(session, heard);
-    throw heard.error;
+    throw at.signal.aborted ? at.signal.reason : heard.error;
   }
   const failure: Failure = { kind: heard.kind, error: heard.error, partial: heard.text, began: heard.began, ...seen };
   const recovery = await session.hooks.bail('failure', failure, at);
@@ -77,15 +71,16 @@ const recover = async (session: Session, at: StepContext, heard: Broken, seen: P
   const { reason, afterMs = 0, remind } = recovery.retry;
   if (heard.shown > 0) session.emit('text.retracted', { chars: heard.shown });
   session.emit('retry', { attempt: seen.seenInStep, delayMs: afterMs, reason });
-  if (remind !== undefined)
-    await session.append([{ kind: 'message', data: { role: 'user', origin: 'kernel', blocks: [{ type: 'text', text: reminder(remind) }] } }]);
+  if (remind !== undefined) await session.append([reminderBy('kernel', remind)]);
   if (afterMs > 0) await session.clock.sleep(afterMs, at.signal);
 };
 
 /** What was shown is kept, marked as incomplete; calls that were still on their way are dropped. */
-const keepPartial = async (session: Session, heard: Heard): Promise<void> => {
+const keepPartial = async (session: Session, heard: Broken): Promise<void> => {
   if (heard.text === '') return;
-  const entry: NewEntry = { kind: 'message', data: { role: 'assistant', origin: 'model', blocks: [{ type: 'text', text: heard.text }], incomplete: true } };
-  await session.append([entry]);
+  const raw = heard.text === heard.visible ? {} : { raw: heard.text };
+  await session.append([
+    { kind: 'message', data: { role: 'assistant', origin: 'model', blocks: [{ type: 'text', text: heard.visible }], incomplete: true, ...raw } },
+  ]);
   session.emit('reply.partial', { visible: heard.visible });
 };

@@ -1,6 +1,7 @@
 /** Runs one batch of calls: exactly one result for each, stored as it comes, given back in the order issued. */
+import { untilAborted } from '../abort.ts';
 import type { ToolOffer } from '../call/offer.ts';
-import { ABORTED } from '../call/outcome.ts';
+import { ABORTED, notRun, resultMessage } from '../call/outcome.ts';
 import { prepare, type Prepared } from '../call/prepare.ts';
 import { run } from '../call/run.ts';
 import type { CallBlock } from '../data.ts';
@@ -13,12 +14,24 @@ export const dispatch = async (session: Session, at: StepContext, calls: readonl
   // One after the other, so that taps see the calls in the order issued, before any of them runs.
   for (const call of calls) prepared.push(await prepare(session, at, call, offer));
   for (const each of prepared) session.emit('tool.started', { id: each.block.id, tool: each.block.tool, input: each.shown });
-  const results: ToolResult[] = [];
-  for (const group of inGroups(prepared)) results.push(...(await Promise.all(group.map((each) => finish(session, at, each)))));
+  const batch: Batch = { results: [], fatal: undefined };
+  for (const group of inGroups(prepared)) {
+    const finished = await Promise.allSettled(group.map((each) => finish(session, at, each, batch)));
+    // Of the store alone: a call's own failure is a result.
+    for (const outcome of finished) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+  // The results say that it moved, so it moves, whatever becomes of the turn.
+  await session.applyMove();
+  if (batch.fatal !== undefined) throw batch.fatal;
   at.signal.throwIfAborted();
-  await session.applyMove(at.signal);
-  return results;
+  return batch.results;
 };
+
+interface Batch {
+  readonly results: ToolResult[];
+  /** What must end the turn once every call has its result. */
+  fatal: unknown;
+}
 
 /** Calls that only read and stand side by side overlap; every other call has the workspace to itself. */
 const inGroups = (prepared: readonly Prepared[]): readonly (readonly Prepared[])[] => {
@@ -36,52 +49,39 @@ const inGroups = (prepared: readonly Prepared[]): readonly (readonly Prepared[])
   return groups;
 };
 
-const finish = async (session: Session, at: StepContext, prepared: Prepared): Promise<ToolResult> => {
+const finish = async (session: Session, at: StepContext, prepared: Prepared, batch: Batch): Promise<void> => {
   const startedAt = session.clock.now();
-  const { block } = prepared;
-  const result = at.signal.aborted && !('refused' in prepared) ? ABORTED : await withGrace(session, at.signal, run(session, prepared));
+  const result = await resultOf(session, at, prepared, batch);
+  batch.results.push(result);
   session.tally.toolCalls += 1;
-  await session.append([{ kind: 'message', data: messageOf(block, result) }]);
-  session.emit('tool.ended', {
-    id: block.id,
-    tool: block.tool,
-    status: result.status,
-    content: result.content,
-    durationMs: session.clock.now() - startedAt,
-    ...(result.error ? { error: result.error } : {}),
-    ...(result.status === 'denied' && result.error?.code === 'PERMISSION_DENIED' ? { denied: result.content } : {}),
-  });
-  return result;
+  const { block } = prepared;
+  await session.append([{ kind: 'message', data: resultMessage(block, result) }]);
+  const { status, content, error } = result;
+  const durationMs = session.clock.now() - startedAt;
+  const denied = status === 'denied' && error?.code === 'PERMISSION_DENIED' ? { denied: content } : {};
+  session.emit('tool.ended', { id: block.id, tool: block.tool, status, content, durationMs, ...(error ? { error } : {}), ...denied });
 };
 
-const messageOf = (block: CallBlock, result: ToolResult) =>
-  ({
-    role: 'tool',
-    origin: 'kernel',
-    blocks: [
-      {
-        type: 'result',
-        id: block.id,
-        tool: block.tool,
-        content: result.content,
-        status: result.status,
-        ...(result.error ? { error: result.error } : {}),
-        ...(result.details === undefined ? {} : { details: result.details }),
-      },
-      ...(result.images ?? []).map((image) => ({ type: 'image', image, call: block.id }) as const),
-    ],
-  }) as const;
+const resultOf = async (session: Session, at: StepContext, prepared: Prepared, batch: Batch): Promise<ToolResult> => {
+  if ('refused' in prepared) return prepared.refused;
+  if (at.signal.aborted) return ABORTED;
+  if (batch.fatal !== undefined) return notRun(batch.fatal);
+  try {
+    return await withGrace(session, at.signal, run(session, prepared));
+  } catch (error) {
+    batch.fatal ??= error;
+    return notRun(error);
+  }
+};
 
 /** A tool that ignores the signal cannot hold the turn: after the grace its call counts as aborted and a late result is dropped. */
 const withGrace = async (session: Session, signal: AbortSignal, task: Promise<ToolResult>): Promise<ToolResult> => {
-  let giveUp: (() => void) | undefined;
-  const late = new Promise<ToolResult>((resolve) => {
-    giveUp = () => void session.clock.sleep(LIMITS.graceMs).then(() => resolve(ABORTED));
-    signal.addEventListener('abort', giveUp, { once: true });
-  });
+  const over = new AbortController();
+  const grace = untilAborted(signal, new Promise<never>(() => undefined)).catch(() => session.clock.sleep(LIMITS.graceMs, over.signal));
   try {
-    return await Promise.race([task, late]);
+    return await Promise.race([task, grace.then(() => ABORTED)]);
   } finally {
-    if (giveUp) signal.removeEventListener('abort', giveUp);
+    grace.catch(() => undefined);
+    over.abort();
   }
 };

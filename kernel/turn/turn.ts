@@ -1,9 +1,8 @@
 /** One turn, from an input to the point where the model has nothing left to do: admit → (assemble → converse → dispatch)* → settle. */
-import type { Input } from '../data.ts';
-import { ERRORS, isCastError, messageOf, type ErrorCode } from '../errors.ts';
-import type { EndReason } from '../events.ts';
+import { untilAborted } from '../abort.ts';
+import type { Input, NewEntry } from '../data.ts';
+import { isCastError, messageOf } from '../errors.ts';
 import type { StepContext, TurnContext, TurnEnd } from '../hooks/subjects.ts';
-import { LIMITS } from '../limits.ts';
 import type { Session } from '../session/session.ts';
 import { callsOf } from '../session/view.ts';
 import { admit } from './admit.ts';
@@ -15,7 +14,7 @@ export const runTurn = async (session: Session, input: Input, signal: AbortSigna
   session.tally.begin(session.clock.now(), input.clientId);
   let end: TurnEnd;
   try {
-    await session.boundary();
+    await untilAborted(signal, session.boundary());
     await session.activateLate();
     await session.history.claim();
     session.turn += 1;
@@ -79,44 +78,12 @@ const endOf = (error: unknown, signal: AbortSignal): TurnEnd => {
 
 /** What is left to do once a turn is over. The turn's own signal may be spent by now and must not cut it short. */
 const conclude = async (session: Session, end: TurnEnd): Promise<void> => {
-  const signal = AbortSignal.timeout(LIMITS.afterTurnMs);
-  try {
-    const code = end.code === undefined ? {} : { code: end.code };
-    await session.append([{ kind: 'turn', data: { turn: session.turn, phase: 'end', reason: end.reason, ...code } }]);
-    await session.hooks.series('ended', end, { session: session.face, turn: session.turn, signal });
-    await Promise.race([session.settled(), session.clock.sleep(LIMITS.afterTurnMs)]);
-  } catch (error) {
-    if (!signal.aborted) session.warn(`After the turn: ${messageOf(error)}`);
-  }
+  const code = end.code === undefined ? {} : { code: end.code };
+  const entry: NewEntry = { kind: 'turn', data: { turn: session.turn, phase: 'end', reason: end.reason, ...code } };
+  // Without a lease there was no turn to end: another process has the session.
+  if (session.events.place.turn !== undefined) await session.append([entry]).catch((error: unknown) => session.warn(messageOf(error)));
+  const ending = session.hooks.series('ended', end, { session: session.face, turn: session.turn, signal: new AbortController().signal });
+  await session.soon(Promise.all([ending, session.settled()]));
   await session.history.release();
-  tell(session, end);
-};
-
-/** The last events of a turn. */
-const tell = (session: Session, end: TurnEnd): void => {
-  const { steps, toolCalls, usage, startedAt, clientId } = session.tally;
-  const code = (end.code ?? 'INTERNAL') as ErrorCode;
-  const isError = end.reason === 'failed' || end.reason === 'stopped';
-  if (isError) {
-    const fix = end.suggestedFix === undefined ? {} : { suggestedFix: end.suggestedFix };
-    session.emit('error', { code, message: end.detail ?? 'the turn failed', retryable: ERRORS[code].retryable, ...fix });
-  }
-  const exitCode = isError ? ERRORS[code].exit : end.reason === 'aborted' ? 130 : 0;
-  const durationMs = session.clock.now() - startedAt;
-  session.emit('turn.ended', {
-    turn: session.turn,
-    reason: reasonOf(end),
-    exitCode,
-    steps,
-    toolCalls,
-    usage,
-    durationMs,
-    ...(clientId === undefined ? {} : { clientId }),
-  });
-};
-
-const REASONS: Readonly<Record<string, EndReason>> = { TURN_LIMIT: 'limit', CUT_OFF: 'cut_off', DISCONNECTED: 'disconnected' };
-const reasonOf = (end: TurnEnd): EndReason => {
-  if (end.reason === 'answered') return 'stop';
-  return end.reason === 'aborted' ? 'aborted' : (REASONS[end.code ?? ''] ?? 'error');
+  session.events.place = {};
 };

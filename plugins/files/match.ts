@@ -29,6 +29,8 @@ export type Outcome = { readonly found: Found } | { readonly several: readonly S
 /** Largest texts, in characters, that are compared loosely. */
 const MAX_LOOSE_TEXT = 4_194_304;
 const MAX_LOOSE_OLD = 65_536;
+/** Most words of a text that is compared word by word: the engine refuses an expression that is too large. */
+const MAX_LOOSE_WORDS = 2_000;
 
 /** Finds the place of an edit: exactly, else by ever looser readings. Undefined: it is nowhere. */
 export const findPlace = (text: string, wish: Wish, replaceAll: boolean, exactOnly: boolean): Outcome => {
@@ -121,6 +123,7 @@ const isEqual = (run: readonly string[], old: readonly string[]): boolean => run
 
 const acrossWhitespace = (text: string, old: string): readonly Span[] => {
   const words = fold(old).split(/\s+/);
+  if (words.length > MAX_LOOSE_WORDS) return [];
   const pattern = new RegExp(words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('\\s+'), 'g');
   return Array.from(fold(text).matchAll(pattern), (match) => ({ start: match.index, end: match.index + match[0].length }));
 };

@@ -10,7 +10,7 @@ import type { Desk, Target } from './target.ts';
  */
 export const save = async (target: Target, bytes: Uint8Array, desk: Desk, signal: AbortSignal): Promise<BigIntStats> => {
   const folder = dirname(target.path);
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const draft = join(folder, `.cast-${desk.ids.next('draft')}.tmp`);
   // An existing file's content is nobody else's business before it has the old one's mode.
   const handle = await open(draft, 'wx', target.stat ? 0o600 : 0o666);
@@ -22,6 +22,22 @@ export const save = async (target: Target, bytes: Uint8Array, desk: Desk, signal
     return stat;
   } finally {
     await rm(draft, { force: true });
+  }
+};
+
+/** With its parents. The recursive `mkdir` of Node never returns where the file system says of a new folder that its parent is missing, as /proc does. */
+const makeFolder = async (folder: string): Promise<void> => {
+  const make = (): Promise<void> =>
+    mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  try {
+    await make();
+  } catch (error) {
+    const parent = dirname(folder);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === folder) throw error;
+    await makeFolder(parent);
+    await make();
   }
 };
 

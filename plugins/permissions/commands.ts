@@ -25,11 +25,16 @@ export const meets = (pattern: string, part: ShellPart): boolean => {
   const { words, isPrefix } = wordsOf(pattern);
   const [first = '', ...rest] = part.words;
   const [wanted = '', ...behind] = words;
-  if (first !== wanted && baseOf(first) !== wanted) return false;
-  if (isPrefix ? rest.length < behind.length : rest.length !== behind.length) return false;
-  return behind.every((word, index) => word === rest[index]);
+  if (!isProgram(first, wanted)) return false;
+  const open = rest.findIndex((_, index) => part.dynamic.includes(index + 1));
+  const known = open < 0 ? rest : rest.slice(0, open);
+  if (!known.slice(0, behind.length).every((word, index) => word === behind[index])) return false;
+  // A word that is only known at run time may be any that the rule names, several of them, or none.
+  const mayGrow = open >= 0;
+  return (mayGrow || known.length >= behind.length) && (isPrefix || known.length <= behind.length);
 };
 
+const isProgram = (word: string, name: string): boolean => word === name || baseOf(word) === name;
 const baseOf = (word: string): string => word.slice(word.lastIndexOf('/') + 1);
 
 /** Nobody can say before it runs which program this is; `$HOME/bin/x` is clear enough. */

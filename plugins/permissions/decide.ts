@@ -60,18 +60,34 @@ const reasonsOfCommand = (command: string, parts: Parts, cwd: string, { shell, p
   if (!shell) return ['cannot be parsed: there is no shell grammar'];
   const reasons = new Set(shell.dangers(command));
   if (!parts && reasons.size === 0) reasons.add('cannot be parsed');
-  for (const part of parts ?? []) for (const reason of reasonsOfPart(part, cwd, places)) reasons.add(reason);
+  const folders = foldersOf(parts ?? [], cwd, places);
+  for (const part of parts ?? []) for (const folder of folders) for (const reason of reasonsOfPart(part, folder, cwd, places)) reasons.add(reason);
   return [...reasons];
 };
+
+/** More folders than anybody changes to in one command. */
+const MAX_FOLDERS = 16;
+
+/** Where the parts of a command may stand: here, and wherever a `cd` in it leads. Which of them is not worked out: each counts. */
+const foldersOf = (parts: readonly ShellPart[], cwd: string, places: Places): readonly string[] => {
+  const folders = new Set([cwd]);
+  for (const { words } of parts) {
+    if (words[0] !== 'cd' && words[0] !== 'pushd') continue;
+    const target = words.slice(1).find((word) => !word.startsWith('-')) ?? '~';
+    const reached = Array.from(folders, (folder) => pathOf(target, folder, places));
+    for (const path of reached) if (path !== undefined && folders.size < MAX_FOLDERS) folders.add(path);
+  }
+  return [...folders];
+};
 /** Redirections and plain arguments only: what a program does with its arguments is for the sandbox to hold. */
-const reasonsOfPart = (part: ShellPart, cwd: string, places: Places): readonly string[] => {
+const reasonsOfPart = (part: ShellPart, folder: string, cwd: string, places: Places): readonly string[] => {
   const writes = part.writes.flatMap((word) => {
-    const path = pathOf(word, cwd, places);
+    const path = pathOf(word, folder, places);
     const guard = path === undefined ? undefined : guardOf(path, 'write', cwd, places);
     return guard === undefined ? [] : [`writes ${word}, ${guard}`];
   });
   const reads = part.words.flatMap((word) => {
-    const path = pathOf(word, cwd, places);
+    const path = pathOf(word, folder, places);
     return path !== undefined && isSecret(path, places) ? [`names ${word}, a secret`] : [];
   });
   return [...writes, ...reads];

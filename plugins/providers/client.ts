@@ -1,6 +1,6 @@
 /**
  * One request by way of the `openai` package: its resource says where a completion is asked for, and with what; sending and reading
- * are ours. Its whole client is six times as much code, and loads the built-in fetch for the class `Headers`.
+ * are ours. Its whole client is four times as much code, and loads the built-in fetch for the class `Headers`.
  */
 import type OpenAI from 'openai';
 import { APIError } from 'openai/core/error';

@@ -13,10 +13,9 @@ export class RepeatWindow {
   /** To be told of each call in the order issued, before any of its batch runs. A blocked call is not recorded, so that it stays blocked. */
   see(id: string, tool: string, input: unknown): void {
     this.#blocked.delete(id);
-    if (EXEMPT.has(tool)) return;
-    const call = createHash('sha1')
-      .update(`${tool}\0${JSON.stringify(input)}`)
-      .digest('base64');
+    const text = EXEMPT.has(tool) ? undefined : textOf(input);
+    if (text === undefined) return;
+    const call = createHash('sha1').update(`${tool}\0${text}`).digest('base64');
     const isRepeated = this.#recent.length === ALLOWED_REPEATS && this.#recent.every((each) => each === call);
     if (isRepeated) this.#blocked.add(id);
     else this.#recent = [...this.#recent, call].slice(-ALLOWED_REPEATS);
@@ -30,6 +29,15 @@ export class RepeatWindow {
     this.#blocked.clear();
   }
 }
+
+/** Undefined for arguments that are nested too deeply to be compared. */
+const textOf = (input: unknown): string | undefined => {
+  try {
+    return JSON.stringify(input);
+  } catch {
+    return undefined;
+  }
+};
 
 export const refusalOf = (tool: string): string =>
   `DOOM_LOOP: this very call of ${tool} was made ${ALLOWED_REPEATS} times in a row, so it was not run again. Its results are above. Do something else: change the arguments, use another tool, or say what keeps you from going on.`;

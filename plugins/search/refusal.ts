@@ -1,13 +1,16 @@
 import type { ToolErrorCode, ToolResult } from '../../kernel/index.ts';
 
+/** A model that sends a million characters need not be told all of them. */
+const MAX_MESSAGE = 3_000;
+
 /** Ends a tool early with an `error` result. Thrown inside this plugin only: `answering` turns it into the result. */
 export class Refusal extends Error {
   readonly result: ToolResult;
   constructor(code: ToolErrorCode, message: string, more: { readonly fix?: string; readonly retryable?: boolean } = {}) {
-    super(message);
+    super(message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message);
     this.result = {
       status: 'error',
-      content: more.fix === undefined ? message : `${message}\n${more.fix}`,
+      content: more.fix === undefined ? this.message : `${this.message}\n${more.fix}`,
       error: { code, retryable: more.retryable ?? false, ...(more.fix === undefined ? {} : { suggestedFix: more.fix }) },
     };
   }

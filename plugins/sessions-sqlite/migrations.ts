@@ -85,7 +85,7 @@ export const checkVersion = (db: Database, migrations: readonly Migration[] = MI
   const version = versionOf(db);
   if (version <= migrations.length) return;
   throw new CastError('STORE_UNAVAILABLE', `The session store ${db.name} is of version ${version}, and this cast knows versions up to ${migrations.length}.`, {
-    fix: 'Run `cast upgrade`, or set CAST_HOME to another folder.',
+    fix: 'Install a newer cast, or set CAST_HOME to another folder.',
   });
 };
 

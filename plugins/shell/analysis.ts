@@ -3,7 +3,8 @@ import type { ShellPart } from '../../kernel/index.ts';
 import { dangersIn } from './dangers.ts';
 import { parseScript, type Command, type Script } from './grammar.ts';
 import { readsOnly } from './readonly.ts';
-import { innerOf, nameOf, type Inner } from './wrappers.ts';
+import type { Inner } from './inner.ts';
+import { innerOf, nameOf } from './wrappers.ts';
 
 /** Wrappers inside wrappers; deeper ones are not understood. */
 const MAX_DEPTH = 8;

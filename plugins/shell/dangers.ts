@@ -7,7 +7,8 @@ export const dangersIn = ({ commands, bomb, unclear }: Analysis): readonly strin
   const reasons = new Set<string>();
   if (unclear !== undefined) reasons.add(`cannot be parsed: ${unclear}`);
   if (bomb) reasons.add('a fork bomb');
-  for (const command of commands) for (const reason of dangersOf(command)) reasons.add(reason);
+  const assigned = commands.flatMap((command) => [...command.assignments, ...command.words.map((word) => word.raw).filter((raw) => /^\w+\+?=/.test(raw))]);
+  for (const command of commands) for (const reason of dangersOf(command, assigned)) reasons.add(reason);
   return [...reasons];
 };
 
@@ -15,15 +16,22 @@ export const dangersIn = ({ commands, bomb, unclear }: Analysis): readonly strin
 type Args = readonly string[];
 type Check = (args: Args, command: Command) => string | undefined;
 
-const dangersOf = (command: Command): readonly string[] => {
+const dangersOf = (command: Command, assigned: readonly string[]): readonly string[] => {
   const found = command.writes.some(isBlockDevice) ? ['writes to a block device'] : [];
   if (command.words.length === 0) return found;
   const name = nameOf(command);
   if (name === undefined) return [...found, 'runs a command whose name is only known at run time'];
-  const args = command.words.slice(1).map((word) => word.value);
+  const args = command.words.slice(1).flatMap((word) => [...(word.splits ? optionsIn(word.raw, assigned) : []), word.value]);
   const check = CHECKS[name] ?? (name.startsWith('mkfs') ? always('mkfs makes a new file system') : isShell(name) ? pipedShell : undefined);
   const reason = check?.(args, command);
   return reason === undefined ? found : [...found, reason];
+};
+
+/** Options that a word may turn into, as far as its source and the assignments of the same text show: `{-rf,x}`, `$(echo -rf x)`, `X=-rf; rm $X`. */
+const optionsIn = (raw: string, assigned: readonly string[]): readonly string[] => {
+  const names = [...raw.matchAll(/\$\{?(\w+)/g)].map((match) => match[1]);
+  const values = assigned.filter((text) => names.includes(/^\w+/.exec(text)?.[0]));
+  return [raw, ...values].flatMap((text) => text.replace(/:[-=+?]/g, ' ').match(/(?<![\w-])--?[A-Za-z][\w-]*/g) ?? []);
 };
 
 // Own and parent properties must not be confused: `constructor` is a possible command name.
@@ -66,6 +74,14 @@ const readsAFile = (command: Command): boolean => {
   const args = command.words.slice(1).map((word) => word.value);
   return !hasShort(args, /s/) && (hasShort(args, /c/) || operands(args).length > 0);
 };
+
+/** An interpreter without arguments runs what it is piped; with some it reads it as data. */
+const pipedProgram: Check = (args, command) => {
+  const names = command.feeders.map(nameOf);
+  return args.every((arg) => arg === '-') && (names.includes('curl') || names.includes('wget')) ? 'a download is piped into an interpreter' : undefined;
+};
+const toDevice: Check = (args) => (operands(args).some(isBlockDevice) ? 'writes to a block device' : undefined);
+const runlevel: Check = (args) => (args.some((arg) => /^[06]$/.test(arg)) ? 'init stops the machine' : undefined);
 
 const power = (name: string): Check => always(`${name} stops the machine`);
 const flush: Check = (args) => (hasShort(args, /F/) || hasLong(args, 'flush') ? 'iptables -F drops the firewall rules' : undefined);
@@ -117,4 +133,18 @@ const CHECKS = table({
   crontab: (args) => (hasShort(args, /r/) ? 'crontab -r removes all jobs' : undefined),
   iptables: flush,
   ip6tables: flush,
+  init: runlevel,
+  telinit: runlevel,
+  python: pipedProgram,
+  python3: pipedProgram,
+  node: pipedProgram,
+  perl: pipedProgram,
+  ruby: pipedProgram,
+  php: pipedProgram,
+  cp: toDevice,
+  mv: toDevice,
+  tee: toDevice,
+  shred: toDevice,
+  wipefs: toDevice,
+  truncate: toDevice,
 });

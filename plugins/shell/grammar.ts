@@ -45,7 +45,12 @@ export interface Script {
 export const parseScript = (text: string): Script | undefined => {
   if (text.includes('\0')) return undefined;
   const walk = new Walk();
-  walk.visit(parse(text), { source: text, nested: false, feeders: [] });
+  try {
+    walk.visit(parse(text), { source: text, nested: false, feeders: [] });
+  } catch {
+    // It is nested deeper than the stack: whatever keeps it from being read, it is not understood.
+    return undefined;
+  }
   return walk.certain ? walk : undefined;
 };
 
@@ -187,8 +192,9 @@ export const plainWord = (value: string): Word => ({ value, raw: value, dynamic:
 
 /** `export X=$Y`: the name is known, the value may not be. */
 const assignmentWord = (text: string, value: SyntaxNode): Word => {
-  const dynamic = value.type !== 'Word' || wordOf(value).dynamic;
-  return { ...plainWord(text), dynamic };
+  const word = value.type === 'Word' ? wordOf(value) : undefined;
+  const plain = word ? text.slice(0, text.indexOf('=') + 1) + word.value : text;
+  return { ...plainWord(plain), raw: text, dynamic: word?.dynamic ?? true };
 };
 
 const wordOf = (node: WordNode): Word => {

@@ -1,8 +1,8 @@
 /** Commands that run another command, and where in their words it stands. */
-import { plainWord, type Command, type Word } from './grammar.ts';
+import { gitInner } from './git.ts';
+import type { Command, Word } from './grammar.ts';
 
-/** What a wrapper runs: words of its own, or text that bash parses again. `unknown` is said only at run time. */
-export type Inner = { readonly words: readonly Word[] } | { readonly text: string } | { readonly unknown: string };
+import { text, type Inner } from './inner.ts';
 
 interface Prefix {
   /** Short options that take a value. */
@@ -18,33 +18,67 @@ interface Prefix {
 }
 
 const PREFIXES: Readonly<Record<string, Prefix>> = {
+  arch: {},
   builtin: {},
   busybox: {},
+  caffeinate: { short: 'tw' },
+  choom: { short: 'n', long: ['--adjust'] },
+  chronic: {},
+  chrt: { operands: 1, short: 'TPD', long: ['--sched-runtime', '--sched-period', '--sched-deadline'] },
   chroot: { operands: 1, long: ['--userspec', '--groups'] },
   command: { idle: /^-[pvV]*[vV]/ },
+  'dbus-run-session': { long: ['--config-file', '--dbus-daemon'] },
   doas: { short: 'uC' },
+  'dumb-init': { short: 'r', long: ['--rewrite'] },
+  eatmydata: {},
+  entr: {},
   env: { short: 'uC', long: ['--unset', '--chdir'], assigns: true },
   exec: { short: 'a' },
+  fakeroot: { short: 'lsib', long: ['--lib', '--faked'] },
+  firejail: {},
   flock: { operands: 1, short: 'wE', long: ['--timeout', '--wait', '--conflict-exit-code'] },
+  gosu: { operands: 1 },
   gtimeout: { operands: 1, short: 'ks', long: ['--kill-after', '--signal'] },
   ionice: { short: 'cnpPu', long: ['--class', '--classdata'] },
+  ltrace: { short: 'aADeFlnopsuwx' },
   nice: { short: 'n', long: ['--adjustment'] },
   nohup: {},
+  nsenter: { short: 'tSG', long: ['--target', '--setuid', '--setgid'] },
+  numactl: { short: 'NCmipP' },
   parallel: { short: 'jIaNnLPS', long: ['--jobs', '--arg-file'] },
+  pkexec: { long: ['--user'] },
+  prlimit: {},
+  proot: { short: 'rbqw' },
+  proxychains: { short: 'f' },
+  proxychains4: { short: 'f' },
+  rlwrap: {},
+  runuser: { short: 'ugG', long: ['--user', '--group', '--supp-group'] },
   script: { operands: 1, short: 'cEIlmoOBT' },
+  setpriv: { long: ['--reuid', '--regid', '--groups', '--inh-caps', '--bounding-set', '--ambient-caps', '--securebits', '--pdeathsig'] },
   setsid: {},
   stdbuf: { short: 'ioe', long: ['--input', '--output', '--error'] },
+  'su-exec': { operands: 1 },
   strace: { short: 'aeEIoOpPsSuU' },
   sudo: { short: 'ughpCcrtTURD', long: ['--user', '--group', '--host', '--prompt', '--chdir', '--role', '--type', '--close-from'], assigns: true },
+  'systemd-run': { short: 'pEtuHM', long: ['--unit', '--property', '--setenv', '--description', '--slice', '--uid', '--gid', '--working-directory'] },
+  taskset: { operands: 1 },
   time: { short: 'fo', long: ['--format', '--output'] },
   timeout: { operands: 1, short: 'ks', long: ['--kill-after', '--signal'] },
+  tini: { short: 'pe' },
+  torsocks: { short: 'uaP' },
+  toybox: {},
   unbuffer: {},
+  unshare: { short: 'RwSG', long: ['--root', '--wd', '--setuid', '--setgid', '--map-user', '--map-group', '--propagation'] },
+  valgrind: {},
   xargs: { short: 'adEIJLnPRsS', long: ['--arg-file', '--delimiter', '--max-args', '--max-chars', '--max-lines', '--max-procs', '--replace'] },
+  'xvfb-run': { short: 'enfps', long: ['--error-file', '--server-num', '--auth-file', '--xauth-protocol', '--server-args'] },
 };
-const SHELLS = new Set(['bash', 'sh', 'zsh', 'dash', 'ksh', 'mksh', 'ash', 'rbash', 'fish']);
+const SHELLS = new Set(['bash', 'sh', 'zsh', 'dash', 'ksh', 'mksh', 'ash', 'rbash', 'fish', 'csh', 'tcsh']);
 const FIND_RUNS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 const FD_RUNS = new Set(['-x', '-X', '--exec', '--exec-batch']);
-const GIT_VALUES = new Set(['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--config-env', '--super-prefix', '--attr-source']);
+
+/** Names of standard input as a file. */
+const STDIN = /^(-|\/dev\/(stdin|fd\/0)|\/proc\/self\/fd\/0)$/;
 
 export const isShell = (name: string | undefined): boolean => name !== undefined && SHELLS.has(name);
 
@@ -70,11 +104,12 @@ export const innerOf = (command: Command): readonly Inner[] => {
       return args.length === 0 ? [] : [text(name, args)];
     case 'trap':
       return trap(args.filter((arg) => arg.value !== '--'));
+    case 'alias':
+      return aliases(args);
     case 'source':
     case '.':
-      return args[0]?.pipe ? [{ unknown: name }] : [];
+      return sourced(name, args[0], command);
     case 'su':
-    case 'runuser':
       return optionText(name, args);
     case 'watch':
       return words(afterOptions(args, { short: 'nq', long: ['--interval', '--equexit'] })).map((inner) => text(name, inner));
@@ -84,10 +119,11 @@ export const innerOf = (command: Command): readonly Inner[] => {
     case 'fdfind':
       return words(args.slice(args.findIndex((arg) => FD_RUNS.has(arg.value)) + 1 || args.length)).map((list) => ({ words: list }));
     case 'git':
-      return git(args);
+      return gitInner(args);
     case 'env':
       return env(args);
     case 'flock':
+    case 'runuser':
     case 'script':
       return [...optionText(name, args), ...prefixed(name, args)];
     default:
@@ -126,11 +162,17 @@ const takesNext = (option: string, { short = '', long = [] }: Prefix): boolean =
   return taker >= 0 && taker === letters.length - 1;
 };
 
-const text = (by: string, list: readonly Word[]): Inner =>
-  list.some((word) => word.dynamic) ? { unknown: by } : { text: list.map((word) => word.value).join(' ') };
-
 /** `trap TEXT SIGNAL…`; `trap - SIGNAL…` and `trap -p` run nothing. */
 const trap = (args: readonly Word[]): readonly Inner[] => (args.length < 2 || args[0]?.value.startsWith('-') ? [] : [text('trap', args.slice(0, 1))]);
+
+/** `alias NAME=TEXT`: nobody follows where it is used, so it counts as run. */
+const aliases = (args: readonly Word[]): readonly Inner[] =>
+  args.filter((arg) => arg.value.includes('=')).map((arg) => text('alias', [{ ...arg, value: arg.value.slice(arg.value.indexOf('=') + 1) }]));
+
+const sourced = (name: string, file: Word | undefined, command: Command): readonly Inner[] => {
+  if (file?.pipe) return [{ unknown: name }];
+  return STDIN.test(file?.value ?? '') ? standardInput(name, command) : [];
+};
 
 /** `su -c TEXT`, `flock FILE -c TEXT`. */
 const optionText = (name: string, args: readonly Word[]): readonly Inner[] => {
@@ -146,8 +188,13 @@ const shell = (name: string, args: readonly Word[], command: Command): readonly 
   if (options.some((option) => option.dynamic)) return [{ unknown: name }];
   if (options.some(({ value }) => /^-[^-]*c/.test(value))) return operand ? [text(`${name} -c`, [operand])] : [];
   if (operand?.pipe) return [{ unknown: name }];
-  if (operand && operand.value !== '-') return [];
-  return command.given.map((given) => (given.dynamic ? { unknown: name } : { text: given.text }));
+  const readsInput = !operand || STDIN.test(operand.value) || options.some(({ value }) => /^-[^-]*s/.test(value));
+  return readsInput ? standardInput(name, command) : [];
+};
+/** What is run from standard input: text of the source itself, or what other commands print. */
+const standardInput = (name: string, { given, feeders }: Command): readonly Inner[] => {
+  if (given.length > 0) return given.map((each) => (each.dynamic ? { unknown: name } : { text: each.text }));
+  return feeders.length > 0 ? [{ unknown: name }] : [];
 };
 /** `bash -o pipefail -c TEXT`: options come first, and some take the next word. */
 const shellArguments = (args: readonly Word[]): { readonly options: readonly Word[]; readonly operand: Word | undefined } => {
@@ -170,13 +217,6 @@ const find = (args: readonly Word[]): readonly Inner[] => {
     if (inner.length > 0) found.push({ words: inner });
   }
   return found;
-};
-
-/** `git -C DIR push` is `git push`. */
-const git = (args: readonly Word[]): readonly Inner[] => {
-  let at = 0;
-  for (let arg = args[at]; arg?.value.startsWith('-'); arg = args[at]) at += GIT_VALUES.has(arg.value) ? 2 : 1;
-  return at === 0 || at >= args.length ? [] : [{ words: [plainWord('git'), ...args.slice(at)] }];
 };
 
 /** `env -S TEXT`, else `env -i NAME=VALUE … COMMAND`. */

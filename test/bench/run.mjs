@@ -35,15 +35,16 @@ const environment = {
   CAST_JUDGE: 'off',
 };
 
-/** One process from its start to its end. Times in milliseconds, memory in KiB. */
-const run = async (args, { measuresMemory = false } = {}) => {
+/** One process from its start to its end. Times in milliseconds, memory in KiB. The code cache is `warm`, `cold` or `off`. */
+const run = async (args, { measuresMemory = false, cache = 'warm' } = {}) => {
   server.reset();
+  if (cache === 'cold') rmSync(join(environment.CAST_HOME, 'cache', 'code'), { recursive: true, force: true });
   const memoryFile = join(folder, 'memory');
   const flags = measuresMemory ? ['--import', here('peak-memory.mjs')] : [];
   const startedAt = performance.now();
   const child = spawn(process.execPath, [...flags, ...args], {
     cwd: folder,
-    env: { ...environment, BENCH_MEMORY: memoryFile },
+    env: { ...environment, BENCH_MEMORY: memoryFile, ...(cache === 'off' ? { CAST_CODE_CACHE: 'off' } : {}) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let errors = '';
@@ -78,6 +79,7 @@ const collect = async (count, runs, seen = {}) => {
   return seen;
 };
 const total = ({ total }) => total;
+const firstRequest = ({ firstRequest }) => firstRequest;
 const memory = ({ memory }) => memory;
 const round = ({ round, requests }) => {
   if (requests !== ROUNDS + 1) throw new Error(`${requests} requests where ${ROUNDS + 1} were expected`);
@@ -90,7 +92,10 @@ const measure = async () => {
   const seen = await collect(repeat, [
     [NOTHING, {}, { nothing: total }],
     [[CLI, '--version'], {}, { version: total }],
-    [cast('one'), {}, { 'first request': ({ firstRequest }) => firstRequest, 'one token': total }],
+    [cast('one'), { cache: 'off' }, { 'first request, off': firstRequest, 'one token, off': total }],
+    // In this order: the cold run leaves the cache that the warm one reads.
+    [cast('one'), { cache: 'cold' }, { 'first request, cold': firstRequest, 'one token, cold': total }],
+    [cast('one'), {}, { 'first request': firstRequest, 'one token': total }],
   ]);
   await collect(
     longRepeat,
@@ -114,7 +119,11 @@ const measure = async () => {
 const FIGURES = [
   ['cast --version', 'version', 'nothing', 'node -e 0'],
   ['start to first request', 'first request', 'nothing', 'node -e 0'],
+  ['- with an empty code cache', 'first request, cold', 'nothing', 'node -e 0'],
+  ['- without a code cache', 'first request, off', 'nothing', 'node -e 0'],
   ['one-token answer, whole process', 'one token', 'nothing', 'node -e 0'],
+  ['- with an empty code cache', 'one token, cold', 'nothing', 'node -e 0'],
+  ['- without a code cache', 'one token, off', 'nothing', 'node -e 0'],
   [`tool round (of ${ROUNDS})`, 'tool round', 'bare round', 'same requests and reads'],
   [`${TOKENS} tokens, text`, 'stream, text', 'bare stream', 'same bytes fetched'],
   [`${TOKENS} tokens, stream-json`, 'stream, stream-json', 'bare stream', 'same bytes fetched'],

@@ -86,6 +86,16 @@ test('SIGINT in a command kills what it started', async () => {
   expect(await until(() => !isRunning(nap), 2_000)).toBe(true);
 });
 
+test('SIGQUIT ends at once, and leaves no child behind', async () => {
+  const place = project();
+  const nap = `sleep 63.${process.pid}3`;
+  const running = start(['run', 'go'], { program: bundle.file, place, provider: await provide(call('bash', { command: `touch begun; ${nap}; ${nap}` })) });
+  expect(await until(() => existsSync(join(place.cwd, 'begun')))).toBe(true);
+  running.child.kill('SIGQUIT');
+  expect((await running.done).code).toBe(131);
+  expect(await until(() => !isRunning(nap), 2_000)).toBe(true);
+});
+
 test('a second SIGINT does not wait, and leaves no child behind', async () => {
   const place = project();
   const nap = `sleep 62.${process.pid}2`;

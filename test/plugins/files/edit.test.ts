@@ -251,3 +251,11 @@ test('ten thousand replacements in a large CRLF file are quick', async () => {
   expect(desk.text('a.txt')).toBe('some a\r\nb text\r\n'.repeat(10_000));
   expect(performance.now() - started).toBeLessThan(5000);
 });
+
+test('old text of very many words is looked for like any other', async () => {
+  desk.put('a.txt', 'line\n'.repeat(10));
+  const result = await desk.run('edit', { filePath: 'a.txt', oldString: '  line nope\n'.repeat(3000), newString: 'x' });
+  expect(result.error?.code).toBe('NOT_FOUND');
+  desk.put('b.txt', `${'word   '.repeat(1500)}\n`);
+  expect(await desk.run('edit', { filePath: 'b.txt', oldString: 'word '.repeat(1500).trim(), newString: 'x' })).toMatchObject({ status: 'ok' });
+});

@@ -227,3 +227,13 @@ test('binary files may be replaced', async () => {
   expect((await desk.run('write', { path: 'a.bin', content: 'text' })).content).toContain('binary');
   expect(readFileSync(join(desk.cwd, 'a.bin'), 'utf8')).toBe('text');
 });
+
+test('a path of a million characters is not told back whole', async () => {
+  const result = await desk.run('write', { path: 'x'.repeat(1_000_000), content: 'x' });
+  expect(result).toMatchObject({ status: 'error', error: { code: 'INVALID_ARGUMENT' } });
+  expect(result.content.length).toBeLessThan(5_000);
+});
+
+test.runIf(process.platform === 'linux')('a folder that can never be made is an error, not an endless wait', async () => {
+  expect(await desk.run('write', { path: '/proc/cast-none/below/x', content: 'x' })).toMatchObject({ status: 'error', error: { code: 'NOT_FOUND' } });
+});

@@ -85,6 +85,42 @@ describe('a chained command is judged part by part (B066)', () => {
   );
 });
 
+describe('a word that is only known at run time may be the one that is denied', () => {
+  const DENY = ['bash(git push:*)', 'bash(npm run deploy)'];
+  test.each([
+    'git $X',
+    'X=push; git $X',
+    'git "$(echo push)"',
+    'git {push,}',
+    'git -C sub $X',
+    'git -c alias.p=push p',
+    'npm $X',
+    'npm run $X',
+    'npm run deploy $X',
+    'echo "git push" | sh',
+  ])('%j is denied', (command) => {
+    for (const mode of ['default', 'bypass'] as const) expect(outcome(bash(command), policy(mode, ['bash'], DENY))).toBe('deny');
+  });
+  test.each(['git add *.ts', 'git commit -m "$M"', 'git -C "$D" status', 'npm test $X', 'npm run build $X', 'npm run deploy now', 'echo $X'])(
+    '%j is not',
+    (command) => expect(outcome(bash(command), policy('default', ['bash'], DENY))).toBe('run'),
+  );
+});
+
+describe('a path counts from every folder that a command goes to', () => {
+  test.each([
+    'cd .git/hooks && echo x > pre-commit',
+    'cd /etc; echo x > passwd',
+    'cd ~ && cat .ssh/id_rsa',
+    'cd; cat .ssh/id_rsa',
+    'pushd .cast && cd . && echo > settings.json',
+  ])('%j is asked about', (command) => expect(outcome(bash(command), policy('default'))).toBe('ask'));
+  test.each(['cd sub && echo x > out', 'cd "$X" && echo x > out', 'cd /tmp && echo x > out', 'cd -P sub; ls'])('%j runs', (command) =>
+    expect(outcome(bash(command), policy('default'))).toBe('run'),
+  );
+  test('many folders are no trouble', () => expect(outcome(bash('cd a; '.repeat(2_000) + 'echo x > f'), policy('default'))).toBe('run'));
+});
+
 describe('nothing slips past an allowed prefix (B067)', () => {
   const ALLOW = ['bash(echo:*)', 'bash(ls:*)', 'bash(git diff:*)', 'bash(git log:*)', 'bash(find:*)', 'bash(cat:*)'];
   test.each([

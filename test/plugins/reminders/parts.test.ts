@@ -35,6 +35,10 @@ describe('the repeat window', () => {
       window.reset();
     }
   });
+  test('arguments nested too deeply to be compared are no fault', () => {
+    const deep: unknown = JSON.parse(`{"path":"a","more":${'['.repeat(20_000)}${']'.repeat(20_000)}}`);
+    expect(blocked(Array.from({ length: 5 }, () => ['read', deep] as const))).toEqual([false, false, false, false, false]);
+  });
   test('an id that comes again is judged anew', () => {
     const window = new RepeatWindow();
     for (let call = 0; call < 4; call++) window.see('call_0', ...X);

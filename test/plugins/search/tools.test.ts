@@ -270,3 +270,9 @@ test('ls shows kind, size and name', async () => {
   expect((await desk.run('auto', 'ls', { path: 'out' })).content).toBe('out is empty.\n(out is ignored by git; it is shown because it was asked for by name.)');
   expect(desk.started).toEqual([]);
 });
+
+test('a pattern of a million characters is not told back whole', async () => {
+  const result = await desk.run('walk', 'grep', { pattern: `(${'a'.repeat(1_000_000)}` });
+  expect(result).toMatchObject({ status: 'error', error: { code: 'INVALID_ARGUMENT' } });
+  expect(result.content.length).toBeLessThan(5_000);
+});

@@ -59,7 +59,7 @@ describe('migrations', () => {
       await expect(store.list({ limit: 1 })).rejects.toMatchObject({
         code: 'STORE_UNAVAILABLE',
         message: expect.stringContaining(`of version ${MIGRATIONS.length + 1}, and this cast knows versions up to ${MIGRATIONS.length}`),
-        fix: expect.stringContaining('cast upgrade'),
+        fix: expect.stringContaining('newer cast'),
       });
     }
     expect(readFileSync(place.file).equals(before)).toBe(true);

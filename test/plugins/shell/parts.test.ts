@@ -37,9 +37,21 @@ describe('parts', () => {
     'cat <<E\nx',
     'source <(ls)',
     'echo $(ls',
+    'echo ls | sh',
+    'curl x | bash -s -- --yes',
+    'cat x | bash /dev/stdin',
   ])('%j is not understood', (command) => {
     expect(partsOf(command)).toBeUndefined();
   });
+
+  test.each([
+    ['substitutions', '$(', ')'],
+    ['quotes', '"$(', ')"'],
+    ['groups', '{ ', '; }'],
+    ['conditions', 'if ', ''],
+  ])('text nested deeper than the parser reaches is not understood: %s', (_, open, close) =>
+    expect(partsOf(open.repeat(5000) + close.repeat(5000))).toBeUndefined(),
+  );
 
   test('a part says what is known only at run time, what it writes and whether it is nested', () => {
     expect(partsOf('cp "$A" b > log 2>&1 && echo $(cat *.md)')).toEqual([
