@@ -95,12 +95,7 @@ const shareFace = {
 /** What CommonJS has in place of parts of ES modules. */
 const forms = {
   name: 'commonjs-forms',
-  resolveImportMeta(property, { moduleId }) {
-    if (property !== 'url') return null;
-    // It resolves cast's own name, which is looked up in the nearest package.json: not in the one of dist.
-    const path = moduleId === join(ROOT, 'cli', 'config', 'module.ts') ? "require('node:path').join(__dirname, '../../package.json')" : '__filename';
-    return `require('node:url').pathToFileURL(${path}).href`;
-  },
+  resolveImportMeta: (property) => (property === 'url' ? "require('node:url').pathToFileURL(__filename).href" : null),
   // V8 forgets how to import when it takes a function from the code cache, so that it has to be done from outside of the chunks.
   renderDynamicImport: ({ targetModuleId }) => (ES_ONLY.includes(targetModuleId) ? { left: "require('../import.js')(", right: ')' } : null),
   generateBundle() {

@@ -96,8 +96,17 @@ export const isCastError = (error: unknown): error is CastError => error instanc
 
 /** Text of anything that was thrown, on one line at most 2,000 characters long. */
 export const messageOf = (error: unknown): string => {
-  const text = error instanceof Error ? error.message || error.name : String(error);
+  const text = textOf(error);
   return text.length > 2000 ? `${text.slice(0, 2000)}…` : text;
+};
+
+// Anything can be thrown, and some things cannot be made a text.
+const textOf = (error: unknown): string => {
+  try {
+    return error instanceof Error ? error.message || error.name : String(error);
+  } catch {
+    return 'an error without a text';
+  }
 };
 
 /** What went wrong between cast and a model. `kind` decides about retries, the exit code and what the user is told. */

@@ -5,6 +5,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
 import type { Jiti } from 'jiti';
+import { packageRoot } from '../package.ts';
 
 const PUBLIC_MODULES = ['cast/kernel', 'cast/testkit', 'cast'] as const;
 const SOURCES: Readonly<Record<(typeof PUBLIC_MODULES)[number], string>> = {
@@ -67,7 +68,7 @@ const withinTime = async <T>(work: Promise<T>): Promise<T> => {
 const publicModules = (): Record<string, string> => {
   const locate = import.meta.url.endsWith('.ts')
     ? (name: (typeof PUBLIC_MODULES)[number]): string => fileURLToPath(new URL(SOURCES[name], import.meta.url))
-    : createRequire(import.meta.url).resolve;
+    : createRequire(join(packageRoot(), 'package.json')).resolve;
   return Object.fromEntries(PUBLIC_MODULES.map((name) => [name, locate(name)]));
 };
 

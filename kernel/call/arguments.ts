@@ -3,6 +3,9 @@ import type { Block, ToolFailure } from '../data.ts';
 import { describeIssue, validate, type Schema } from '../schema.ts';
 import type { Tool } from '../plugin.ts';
 
+/** Levels: more than any tool asks for, and few enough for whoever walks through them. */
+const MAX_DEPTH = 100;
+
 export type Parsed = { readonly input: Readonly<Record<string, unknown>> } | { readonly problem: string; readonly error: ToolFailure };
 
 const invalid = (problem: string, suggestedFix: string): Parsed => ({
@@ -24,9 +27,20 @@ export const parseArguments = (raw: string): Parsed => {
     );
   }
   if (value === null) return { input: {} };
+  if (depthOf(value) > MAX_DEPTH)
+    return invalid(`The arguments are nested more than ${MAX_DEPTH} levels deep; the call was not run.`, 'Send the call again with flatter arguments.');
   if (typeof value !== 'object' || Array.isArray(value))
     return invalid('The arguments are not a JSON object; the call was not run.', 'Send the call again with its arguments as one JSON object.');
   return { input: value as Record<string, unknown> };
+};
+
+/** Without recursion: it is here to find what would overflow one. */
+const depthOf = (value: unknown): number => {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; ; depth++) {
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+    if (level.length === 0 || depth > MAX_DEPTH) return depth;
+  }
 };
 
 /** Against the tool's schema. Numbers and booleans that came as texts are read as what they say. */

@@ -4,6 +4,9 @@ import { nearest } from '../nearest.ts';
 import type { Tool } from '../plugin.ts';
 import type { Owned } from '../session/registry.ts';
 
+/** Characters of a name that are worth repeating. */
+const MAX_NAME = 100;
+
 interface Withheld {
   readonly plugin: string;
   readonly reason: string;
@@ -35,8 +38,11 @@ export class ToolOffer implements Offer, Attributed {
     };
     return { view: { tools, keep } satisfies Offer, commit };
   }
+  /** A name that differs only in case or in spaces around it is meant for the tool. */
   find(name: string): Owned<Tool> | undefined {
-    return this.#offered().find(({ item }) => item.name === name);
+    const offered = this.#offered();
+    const plain = name.trim().toLowerCase();
+    return offered.find(({ item }) => item.name === name) ?? offered.find(({ item }) => item.name.toLowerCase() === plain);
   }
   isWithheld(name: string): boolean {
     return this.#withheld.has(name);
@@ -48,7 +54,7 @@ export class ToolOffer implements Offer, Attributed {
     const names = this.#offered().map(({ item }) => item.name);
     const alias = this.#offered().find(({ item }) => item.aliases.includes(name))?.item.name;
     const near = alias ?? nearest(name, names);
-    return `There is no tool named "${name}".${near === undefined ? '' : ` Did you mean "${near}"?`} The tools are: ${names.join(', ') || 'none'}.`;
+    return `There is no tool named "${name.slice(0, MAX_NAME)}".${near === undefined ? '' : ` Did you mean "${near}"?`} The tools are: ${names.join(', ') || 'none'}.`;
   }
 
   #offered(): readonly Owned<Tool>[] {

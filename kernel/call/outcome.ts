@@ -38,9 +38,18 @@ export const completed = (answer: string | Partial<ToolResult>): ToolResult => {
   if (typeof answer !== 'object' || answer === null || (answer.content !== undefined && typeof answer.content !== 'string')) {
     return { content: 'The tool answered with something that is no result.', status: 'error', error: { code: 'INTERNAL_ERROR', retryable: false } };
   }
-  const result = { status: 'ok', ...answer, content: answer.content ?? '' } as const;
+  const result = { status: 'ok', ...answer, content: answer.content ?? '', ...plainDetails(answer.details) } as const;
   if (result.status === 'ok' || result.error) return result;
   return { ...result, error: { code: result.status === 'aborted' ? 'ABORTED' : inferCode(result.content), retryable: false } };
+};
+
+/** Details are stored, so they have to be plain JSON; what is not is left out. */
+const plainDetails = (details: unknown): { readonly details?: unknown } => {
+  try {
+    return details === undefined ? {} : { details: JSON.parse(JSON.stringify(details)) as unknown };
+  } catch {
+    return { details: undefined };
+  }
 };
 
 /** For a call whose turn had to end before it was allowed to run. */

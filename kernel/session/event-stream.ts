@@ -1,9 +1,9 @@
 import type { CastEvent, EventMap, EventType } from '../events.ts';
 import { LIMITS } from '../limits.ts';
 import type { Clock } from '../plugin.ts';
+import { EventReader } from './event-reader.ts';
 
 type Listener = (event: CastEvent) => void;
-const MERGED: ReadonlySet<EventType> = new Set(['text.delta', 'reasoning.delta']);
 
 /** The one stream of a session. Facts are kept in order; deltas that a reader has not taken yet are merged. */
 export class EventStream {
@@ -15,6 +15,7 @@ export class EventStream {
   readonly #listeners = new Set<Listener>();
   readonly #outbox: CastEvent[] = [];
   #isDelivering = false;
+  readonly #wakers = new Set<() => void>();
   /** Set by the turn, so that events say where they belong. */
   place: { readonly turn?: number; readonly step?: number } = {};
 
@@ -56,47 +57,28 @@ export class EventStream {
 
   /** Events after `since` that are still kept, then as they come. Ends when the stream closes or the signal aborts. */
   async *read(since = 0, signal?: AbortSignal): AsyncGenerator<CastEvent, void> {
-    const pending: CastEvent[] = this.#backlog.filter((event) => event.seq > since);
-    let wake: (() => void) | undefined;
-    let taken = pending.at(-1)?.seq ?? since;
-    const listener: Listener = (event) => {
-      // It may stand in the backlog and be on its way as well.
-      if (event.seq <= taken) return;
-      taken = event.seq;
-      const last = pending.at(-1);
-      // Merging changes the last, untaken event into a newer one: the reader sees the same text in fewer pieces.
-      if (last && last.type === event.type && MERGED.has(event.type) && pending.length > 64) pending[pending.length - 1] = mergeDeltas(last, event);
-      else pending.push(event);
-      wake?.();
-    };
-    const onAbort = (): void => wake?.();
-    this.#listeners.add(listener);
-    this.#wakers.add(onAbort);
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const kept = this.#backlog.filter((event) => event.seq > since);
+    const reader = new EventReader(kept, since);
+    const take = (event: CastEvent): void => reader.take(event);
+    const wake = (): void => reader.wake();
+    this.#listeners.add(take);
+    this.#wakers.add(wake);
+    signal?.addEventListener('abort', wake, { once: true });
     try {
       while (!signal?.aborted) {
-        for (let batch = pending.splice(0); batch.length > 0; batch = pending.splice(0)) yield* batch;
-        if (this.#closed || signal?.aborted) return;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          if (pending.length > 0 || this.#closed) resolve();
-        });
+        yield* reader.all();
+        if (this.#closed) return yield* reader.all();
+        await reader.more(() => this.#closed || signal?.aborted === true);
       }
     } finally {
-      this.#listeners.delete(listener);
-      this.#wakers.delete(onAbort);
-      signal?.removeEventListener('abort', onAbort);
+      this.#listeners.delete(take);
+      this.#wakers.delete(wake);
+      signal?.removeEventListener('abort', wake);
     }
   }
-  readonly #wakers = new Set<() => void>();
 
   close(): void {
     this.#closed = true;
     for (const wake of this.#wakers) wake();
   }
 }
-
-const mergeDeltas = (first: CastEvent, next: CastEvent): CastEvent => {
-  const text = (first.data as { text: string }).text + (next.data as { text: string }).text;
-  return { ...next, data: { text } } as CastEvent;
-};

@@ -259,7 +259,7 @@ export class Session {
       return;
     }
     await this.#ready(true);
-    this.#inBackground(old.dispose((plugin, error) => this.warn(`${plugin}: ${messageOf(error)}`)));
+    void this.#inBackground(old.dispose((plugin, error) => this.warn(`${plugin}: ${messageOf(error)}`)));
   }
   async #ready(resumed: boolean): Promise<void> {
     await this.generation.slices.refold(this.history.entries);

@@ -1,4 +1,5 @@
 /** Whose turn it is: one at a time, then what was queued meanwhile. */
+import { setMaxListeners } from 'node:events';
 import type { SubmitOutcome } from '../contracts/client.ts';
 import type { Input } from '../data.ts';
 import { CastError, messageOf } from '../errors.ts';
@@ -75,6 +76,8 @@ export class Turns {
   }
   async #run(input: Input): Promise<TurnEnd> {
     const controller = new AbortController();
+    // Every call of a turn listens to it.
+    setMaxListeners(0, controller.signal);
     this.#controller = controller;
     try {
       return await this.#at.run(input, controller.signal);

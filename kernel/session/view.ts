@@ -23,7 +23,10 @@ export const reminder = (text: string): string => `<system-reminder>\n${text}\n<
 export const callsOf = (message: Message): readonly CallBlock[] => message.blocks.filter((block) => block.type === 'call');
 export const textOf = (message: Message): string => message.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
 /** As surfaces may have it: what the model wrote before it was made presentable stays inside. */
-export const withoutRaw = ({ raw: _, ...message }: Message): Message => message;
+export const withoutRaw = (message: Message): Message => {
+  const { raw, ...shown } = message;
+  return raw === undefined ? message : shown;
+};
 /** A note for the model, as it is stored. */
 export const reminderBy = (origin: string, text: string): NewEntry => ({
   kind: 'message',

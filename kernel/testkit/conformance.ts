@@ -1,6 +1,8 @@
 /** What every plugin must withstand, as named checks for any test runner. */
+import { createHook } from 'node:async_hooks';
 import { manifestOf } from '../host/manifest.ts';
 import type { HookName } from '../hooks/catalogue.ts';
+import { running } from '../hooks/running.ts';
 import { definePlugin, type Plugin, type TapPort } from '../plugin.ts';
 import { say, type Beat } from './script.ts';
 import { createTestSession, type TestSessionOptions } from './session.ts';
@@ -90,33 +92,47 @@ export const conformance = (plugin: Plugin, options: ConformanceOptions = {}): r
     name: 'leaves no handle open',
     run: async () => {
       const before = handles();
-      const session = await open();
-      await session.run('go');
-      await session.close();
-      const left = await leftOver(before);
-      ok(left.length === 0, `still open: ${left.join(', ')}`);
+      const timers = timersOf(name);
+      try {
+        const session = await open();
+        await session.run('go');
+        await session.close();
+        const left = await leftOver(before, timers.pending);
+        ok(left.length === 0, `still open: ${left.join(', ')}`);
+      } finally {
+        timers.stop();
+      }
     },
   };
   return [loads, honest, off, alone, quiet, ...hooksOf(manifest.taps).map((hook) => aborted(hook, name, open))];
 };
 
-/** What keeps the process alive, by kind: sockets, children, timers that are not unref'd. */
+/** What keeps the process alive, by kind, but for timers: those of the test runner come and go. */
 const handles = (): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
-  // Whatever is immediate is over before anybody looks again.
-  for (const kind of process.getActiveResourcesInfo()) if (kind !== 'Immediate') counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const kind of process.getActiveResourcesInfo()) if (kind !== 'Timeout' && kind !== 'Immediate') counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return counts;
+};
+
+/** Follows the timers that a plugin's code starts from now on. */
+const timersOf = (plugin: string): { pending(): number; stop(): void } => {
+  const timers = new Map<number, NodeJS.Timeout>();
+  const hook = createHook({
+    init: (id, type, _, resource) => {
+      if (type === 'Timeout' && running()?.plugin === plugin) timers.set(id, resource as NodeJS.Timeout);
+    },
+    destroy: (id) => timers.delete(id),
+  }).enable();
+  return { pending: () => [...timers.values()].filter((timer) => timer.hasRef()).length, stop: () => void hook.disable() };
 };
 
 /** Milliseconds that handles have to close by themselves. */
 const CLOSING_MS = 1_500;
-const leftOver = async (before: ReadonlyMap<string, number>): Promise<readonly string[]> => {
+const leftOver = async (before: ReadonlyMap<string, number>, timers: () => number): Promise<readonly string[]> => {
   for (let waited = 0; ; waited += 50) {
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const left = [...handles()].flatMap(([kind, count]) => {
-      const more = count - (before.get(kind) ?? 0);
-      return more > 0 ? [`${more} ${kind}`] : [];
-    });
+    const more = [...handles()].map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)] as const);
+    const left = [...more, ['Timeout', timers()] as const].flatMap(([kind, count]) => (count > 0 ? [`${count} ${kind}`] : []));
     if (left.length === 0 || waited >= CLOSING_MS) return left;
   }
 };

@@ -2,7 +2,7 @@
 import type { ToolOffer } from '../call/offer.ts';
 import type { Message } from '../data.ts';
 import { CastError, isCastError } from '../errors.ts';
-import type { Failure, StepContext } from '../hooks/subjects.ts';
+import type { Failure, Recovery, StepContext } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
 import { bookUsage } from '../reply/book.ts';
 import { failed } from '../reply/failed.ts';
@@ -68,9 +68,13 @@ const recover = async (session: Session, at: StepContext, heard: Broken, seen: P
     await keepPartial(session, heard);
     throw failed(heard, recovery?.stop);
   }
-  const { reason, afterMs = 0, remind } = recovery.retry;
+  await retry(session, at, heard, recovery.retry, seen.seenInStep);
+};
+
+type Retry = Extract<Recovery, { retry: unknown }>['retry'];
+const retry = async (session: Session, at: StepContext, heard: Broken, { reason, afterMs = 0, remind }: Retry, attempt: number): Promise<void> => {
   if (heard.shown > 0) session.emit('text.retracted', { chars: heard.shown });
-  session.emit('retry', { attempt: seen.seenInStep, delayMs: afterMs, reason });
+  session.emit('retry', { attempt, delayMs: afterMs, reason });
   if (remind !== undefined) await session.append([reminderBy('kernel', remind)]);
   if (afterMs > 0) await session.clock.sleep(afterMs, at.signal);
 };

@@ -169,6 +169,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   CAST_MAX_OUTPUT: 'Tokens of a reply, the same.',
   CAST_LOG: '`debug` tells more on standard error.',
   CAST_BASH: 'The shell that runs commands, in place of `bash`.',
+  CAST_CODE_CACHE: '`off` leaves the loading of built files to Node and keeps nothing compiled.',
   CAST_COMMAND: 'Set for the commands that the model runs, with the id of the call: what they leave behind is found by it.',
   NO_COLOR: 'No colours.',
   HTTP_PROXY: 'Proxy for plain requests; also in lower case.',

@@ -189,12 +189,12 @@ describe('the working directory', () => {
 describe('stopping', () => {
   test('between the yes and the start, nothing is begun', async () => {
     let runs = 0;
-    let abort: (() => void) | undefined;
+    const stop: { abort?: () => void } = {};
     const inner = createMemoryStore(manualClock());
     const store: Store = {
       ...inner,
       append: async (id, batch, how) => {
-        if (batch.some((entry) => entry.kind === 'started')) abort?.();
+        if (batch.some((entry) => entry.kind === 'started')) stop.abort?.();
         return inner.append(id, batch, how);
       },
     };
@@ -203,7 +203,7 @@ describe('stopping', () => {
       script: [use('write'), say('x')],
       store,
     });
-    abort = () => void session.client.abort();
+    stop.abort = () => void session.client.abort();
     expect(await session.run('go')).toMatchObject({ reason: 'aborted' });
     expect(runs).toBe(0);
   });
@@ -323,78 +323,5 @@ describe('failures of the provider', () => {
     await using session = await createTestSession({ plugins: [stubborn], script: Array.from({ length: 20 }, () => fail('network', 'no route')) });
     expect(await session.run('go')).toMatchObject({ exitCode: 2 });
     expect(session.events('error')).toMatchObject([{ code: 'MODEL_UNREACHABLE', message: 'no route' }]);
-  });
-});
-
-describe('code of a plugin that is no tap', () => {
-  test('a filter that throws ends the turn in its name, and is not retried', async () => {
-    const filtering = definePlugin({
-      name: 'filtering',
-      apply: ({ hooks }) =>
-        hooks.stream.tap('f', (pipe) =>
-          pipe.add({
-            push: () => {
-              throw new Error('filter broke');
-            },
-            end: () => '',
-          }),
-        ),
-    });
-    await using session = await createTestSession({ plugins: [filtering], script: [say('secret')] });
-    expect(await session.run('go')).toMatchObject({ reason: 'error' });
-    expect(session.events('tap.fault')).toMatchObject([{ plugin: 'filtering', hook: 'stream', message: 'filter broke' }]);
-    expect(session.events('error')).toMatchObject([{ code: 'HOOK_FAULT' }]);
-    expect(session.events('text.delta')).toEqual([]);
-  });
-
-  test('a section and a panel that throw are left out, and named', async () => {
-    const boom = (): never => {
-      throw new Error('drawn badly');
-    };
-    const drawing = definePlugin({
-      name: 'drawing',
-      apply: ({ registries }) => {
-        registries.sections.add({ name: 's', slot: 'conduct', text: boom });
-        registries.panels.add({ name: 'p', place: 'side', draw: boom });
-      },
-    });
-    await using session = await createTestSession({ plugins: [drawing], script: [say('x')] });
-    expect(await session.run('go')).toMatchObject({ reason: 'stop' });
-    expect((await session.client.snapshot()).panels).toEqual([]);
-    expect(session.events('tap.fault')).toMatchObject([
-      { plugin: 'drawing', hook: 'section' },
-      { plugin: 'drawing', hook: 'panel' },
-    ]);
-  });
-
-  test('what a filter hid stays hidden in a reply that was stopped', async () => {
-    const hiding = definePlugin({
-      name: 'hiding',
-      apply: ({ hooks }) => hooks.stream.tap('h', (pipe) => pipe.add({ push: (text) => text.replace('INTERNAL', ''), end: () => '' })),
-    });
-    const half: Beat = async function* (_, signal) {
-      yield { type: 'text', text: 'hi INTERNAL there' };
-      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    };
-    await using session = await createTestSession({ plugins: [hiding], script: [half, say('x')] });
-    void session.until('text.delta').then(() => session.client.abort());
-    await session.run('go');
-    expect(JSON.stringify([await session.client.page(), session.all()])).not.toContain('INTERNAL');
-    await session.run('on');
-    // The model reads what it wrote.
-    expect(session.requests.at(-1)?.messages.find((message) => message.role === 'assistant')?.raw).toBe('hi INTERNAL there');
-  });
-
-  test('a gate cannot change an input that others have approved', async () => {
-    const meddling = definePlugin({
-      name: 'meddling',
-      apply: ({ hooks }) => hooks.gate.tap('change', { stage: 'late' }, (call) => void Object.assign(call.input, { path: 'elsewhere' })),
-    });
-    await using session = await createTestSession({
-      plugins: [toolbox(tool('write', 'write', async (input) => String(input['path']))), meddling],
-      script: [use('write', { path: 'here' }), say('x')],
-    });
-    await session.run('go');
-    expect(session.results()[0]?.status).toBe('denied');
   });
 });

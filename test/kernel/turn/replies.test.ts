@@ -1,0 +1,54 @@
+/** Replies that are none, and what a turn ends with. */
+import { describe, expect, test } from 'vitest';
+import { definePlugin } from 'cast';
+import { createTestSession, fail, say } from 'cast/testkit';
+
+describe('a reply', () => {
+  test('that breaks off is no answer', async () => {
+    await using session = await createTestSession({
+      script: [
+        function* () {
+          yield { type: 'text', text: 'half' };
+        },
+      ],
+    });
+    expect(await session.run('go')).toMatchObject({ reason: 'disconnected', exitCode: 1 });
+  });
+  test('that is empty is no answer', async () => {
+    await using session = await createTestSession({ script: [say('')] });
+    expect(await session.run('go')).toMatchObject({ reason: 'error' });
+    expect(session.events('error')).toMatchObject([{ code: 'EMPTY_REPLY' }]);
+  });
+  test.each([
+    ['auth', 'MODEL_AUTH', 2],
+    ['quota', 'MODEL_QUOTA', 2],
+    ['rate', 'MODEL_RATE', 2],
+    ['network', 'MODEL_UNREACHABLE', 2],
+    ['refused', 'REFUSED', 1],
+    ['bad_request', 'MODEL_BAD_REQUEST', 1],
+    ['other', 'MODEL_FAILED', 1],
+  ] as const)('that fails with %s ends with %s and exit %i', async (kind, code, exitCode) => {
+    await using session = await createTestSession({ script: [fail(kind, 'the reason'), say('next')] });
+    expect(await session.run('go')).toMatchObject({ exitCode });
+    expect(session.events('error')).toMatchObject([{ code, message: 'the reason' }]);
+    expect(await session.run('again')).toMatchObject({ reason: 'stop' });
+  });
+  test('is asked for again when a plugin says so, with what was shown taken back', async () => {
+    const retrying = definePlugin({
+      name: 'retrying',
+      apply: ({ hooks }) => hooks.failure.tap('again', (failure) => (failure.seen < 2 ? { retry: { reason: 'try again', remind: 'be brief' } } : undefined)),
+    });
+    await using session = await createTestSession({ plugins: [retrying], script: [fail('network', 'gone', { after: 'Hel' }), say('Hello')] });
+    expect(await session.run('go')).toMatchObject({ reason: 'stop' });
+    expect(session.events('text.retracted')).toEqual([{ chars: 3 }]);
+    expect(session.events('retry')).toMatchObject([{ attempt: 1, reason: 'try again' }]);
+    expect(JSON.stringify(session.requests[1]?.messages)).toContain('be brief');
+    expect(session.text()).toBe('Hello');
+  });
+  test('is not asked for without end', async () => {
+    const stubborn = definePlugin({ name: 'stubborn', apply: ({ hooks }) => hooks.failure.tap('again', () => ({ retry: { reason: 'again' } })) });
+    await using session = await createTestSession({ plugins: [stubborn], script: Array.from({ length: 40 }, () => fail('other')) });
+    expect(await session.run('go')).toMatchObject({ reason: 'error' });
+    expect(session.requests.length).toBe(16);
+  });
+});
