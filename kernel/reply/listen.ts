@@ -2,6 +2,7 @@
 import type { Block, Delta, Message, ModelRequest } from '../data.ts';
 import { isProviderError, ProviderError, type ProviderFailure } from '../errors.ts';
 import type { StepContext } from '../hooks/subjects.ts';
+import { createStreamRedactor, type Exits } from '../session/exits.ts';
 import type { Session } from '../session/session.ts';
 import { uniqueIds } from '../call/arguments.ts';
 import { Pipe } from './pipe.ts';
@@ -23,7 +24,7 @@ export type Heard = (Common & { readonly message: Message }) | Broken;
 export const listen = async (session: Session, at: StepContext, request: ModelRequest): Promise<Heard> => {
   const pipe = new Pipe((plugin, message) => session.pluginFault(plugin, 'stream', 'filter', message));
   session.hooks.sync('stream', pipe, at);
-  const reply = new Incoming((type, text) => session.emit(type, { text }), pipe);
+  const reply = new Incoming((type, text) => session.emit(type, { text }), pipe, session.exits);
   try {
     const provider = session.provider();
     for await (const delta of released(provider.stream(request, at.signal), at.signal)) reply.take(delta);
@@ -74,10 +75,14 @@ class Incoming {
   readonly #items: unknown[] = [];
   readonly #show: (type: 'text.delta' | 'reasoning.delta', text: string) => void;
   readonly #pipe: Pipe;
+  readonly #redactor: ReturnType<typeof createStreamRedactor>;
+  readonly #reasoning: ReturnType<typeof createStreamRedactor>;
 
-  constructor(show: (type: 'text.delta' | 'reasoning.delta', text: string) => void, pipe: Pipe) {
+  constructor(show: (type: 'text.delta' | 'reasoning.delta', text: string) => void, pipe: Pipe, exits: Exits) {
     this.#show = show;
     this.#pipe = pipe;
+    this.#redactor = createStreamRedactor(exits);
+    this.#reasoning = createStreamRedactor(exits);
   }
 
   take(delta: Delta): void {
@@ -94,17 +99,19 @@ class Incoming {
     const last = this.#blocks.at(-1);
     if (last?.type === type) this.#blocks[this.#blocks.length - 1] = { type, text: last.text + text };
     else this.#blocks.push({ type, text });
-    if (type === 'reasoning') return this.#show('reasoning.delta', text);
+    if (type === 'reasoning') return this.#reveal('reasoning.delta', this.#reasoning.push(text));
     this.#text += text;
-    this.#reveal(this.#pipe.push(text));
+    this.#reveal('text.delta', this.#redactor.push(this.#pipe.push(text)));
   }
+  /** What filters held back, and the end that might have been the beginning of a credential. */
   flush(): void {
-    this.#reveal(this.#pipe.end());
+    this.#reveal('reasoning.delta', this.#reasoning.end());
+    this.#reveal('text.delta', this.#redactor.push(this.#pipe.end()) + this.#redactor.end());
   }
-  #reveal(text: string): void {
+  #reveal(type: 'text.delta' | 'reasoning.delta', text: string): void {
     if (text === '') return;
-    this.#visible += text;
-    this.#show('text.delta', text);
+    if (type === 'text.delta') this.#visible += text;
+    this.#show(type, text);
   }
 
   /** Why this is no reply, although the provider did not throw. */

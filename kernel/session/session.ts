@@ -181,7 +181,7 @@ export class Session {
     return this.history.view();
   }
   emit<K extends EventType>(type: K, data: EventMap[K]): void {
-    this.events.emit(type, this.exits.redact(data));
+    this.events.emit(type, this.exits.event(data));
   }
   append(batch: readonly NewEntry[]): Promise<readonly Entry[]> {
     return this.history.append(batch);

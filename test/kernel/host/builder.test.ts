@@ -1,7 +1,7 @@
 /** Generations that cannot be built, plugins that come late, and what a scope hands out for both. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { definePlugin, defineTool, jsonSchema, z, type Plugin } from 'cast';
+import { definePlugin, defineTool, jsonSchema, z, type Plugin, type Scope } from 'cast';
 import { createTestSession, say, use } from 'cast/testkit';
 
 /** Becomes a plugin that cannot be applied when it is told to. */
@@ -102,18 +102,28 @@ describe('a plugin that comes late', () => {
 
   test('and fails takes its states with it', async () => {
     const log: string[] = [];
+    const own = (scope: Pick<Scope<unknown, never>, 'state'>) =>
+      scope.state({ name: 'own', data: z.string(), initial: '', fold: (_, data) => (log.push(`fold ${data}`), data) });
+    const whole = definePlugin({
+      name: 'late',
+      apply: (scope) => {
+        const state = own(scope);
+        scope.hooks.prepare.tap('record', () => state.record('first'));
+      },
+    });
+    await using first = await createTestSession({ plugins: [whole], script: [say('x')] });
+    await first.run('go');
+    expect(log.splice(0)).toEqual(['fold first']);
+
     const faulty = late(log, (scope) => {
-      scope.state({ name: 'own', data: z.number(), initial: 0, fold: (_, data) => void log.push(`fold ${data}`) as never });
+      own(scope);
       throw new Error('half way');
     });
-    const writer = definePlugin({
-      name: 'writer',
-      apply: ({ hooks }) => hooks.reply.tap('pretend', (review) => review.record('own', 1)),
-    });
-    await using session = await createTestSession({ plugins: [faulty, writer], script: [say('x')] });
+    await using session = await createTestSession({ plugins: [faulty], store: first.store, session: first.id });
     await session.client.command('one', '');
-    expect((await session.report()).plugins.find((plugin) => plugin.name === 'late')).toMatchObject({ state: 'refused', why: 'half way' });
-    expect((await session.report()).hooks.flatMap((hook) => hook.taps).filter((tap) => tap.plugin === 'late')).toEqual([]);
+    const report = await session.report();
+    expect(report.plugins.find((plugin) => plugin.name === 'late')).toMatchObject({ state: 'refused', why: 'half way' });
+    expect(report.hooks.flatMap((hook) => hook.taps).filter((tap) => tap.plugin === 'late')).toEqual([]);
     expect(log).toEqual(['apply']);
   });
 });

@@ -51,4 +51,19 @@ describe('a reply', () => {
     expect(await session.run('go')).toMatchObject({ reason: 'error' });
     expect(session.requests.length).toBe(16);
   });
+  test('that spells out a credential, even in pieces, shows none of it', async () => {
+    const key = 'sk-very-secret-value';
+    await using session = await createTestSession({
+      script: [say('the key is sk-ver', 'y-secret-', 'value, and sk-very', ' is none')],
+      environment: { CAST_API_KEY: key },
+    });
+    await session.run('go');
+    const shown = session
+      .events('text.delta')
+      .map((event) => event.text)
+      .join('');
+    expect(shown).toBe('the key is [redacted], and sk-very is none');
+    expect(session.text()).toBe(shown);
+    expect(JSON.stringify(await session.entries())).not.toContain(key);
+  });
 });
