@@ -52,7 +52,8 @@ const follow = (shared: SharedArrayBuffer, head: Int32Array): ((running: Running
     const running = { ...given };
     inside.push(running);
     underWay.add(running);
-    if (underWay.size > UNDER_WAY) for (const oldest of [...underWay].slice(0, 1)) underWay.delete(oldest);
+    const [oldest] = underWay;
+    if (oldest && underWay.size > UNDER_WAY) underWay.delete(oldest);
     write(0, running);
     write(1, running);
     return {

@@ -27,7 +27,7 @@ export const listen = async (session: Session, at: StepContext, request: ModelRe
   const reply = new Incoming((type, text) => session.emit(type, { text }), pipe, session.exits);
   try {
     const provider = session.provider();
-    for await (const delta of released(provider.stream(request, at.signal), at.signal)) reply.take(delta);
+    await follow(provider.stream(request, at.signal), at.signal, (delta) => reply.take(delta));
     reply.flush();
     at.signal.throwIfAborted();
     const problem = reply.problem();
@@ -38,8 +38,8 @@ export const listen = async (session: Session, at: StepContext, request: ModelRe
   }
 };
 
-/** The same deltas, given up at once when the signal aborts, even by a provider that does not listen to it. */
-async function* released(deltas: AsyncIterable<Delta>, signal: AbortSignal): AsyncGenerator<Delta> {
+/** Hands over every delta; gives up at once when the signal aborts, even on a provider that does not listen to it. */
+const follow = async (deltas: AsyncIterable<Delta>, signal: AbortSignal, take: (delta: Delta) => void): Promise<void> => {
   const iterator = deltas[Symbol.asyncIterator]();
   let giveUp: ((reason: unknown) => void) | undefined;
   const onAbort = (): void => giveUp?.(signal.reason);
@@ -52,18 +52,16 @@ async function* released(deltas: AsyncIterable<Delta>, signal: AbortSignal): Asy
         giveUp = reject;
         iterator.next().then(resolve, reject);
       });
-      if (next.done) {
-        isDone = true;
-        return;
-      }
-      yield next.value;
+      isDone = next.done === true;
+      if (next.done) return;
+      take(next.value);
     }
   } finally {
     signal.removeEventListener('abort', onAbort);
     // Not waited for: it may be the one that hangs.
     if (!isDone) iterator.return?.().then(undefined, () => undefined);
   }
-}
+};
 
 class Incoming {
   #text = '';

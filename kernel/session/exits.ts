@@ -149,8 +149,8 @@ class Walk {
 
   /** The object itself when nothing in it had to change. */
   #members(value: object, depth: number): unknown {
-    if ('toJSON' in value && typeof value.toJSON === 'function') {
-      const json: unknown = value.toJSON();
+    const json: unknown = 'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON() : value;
+    if (json !== value) {
       const walked = this.#safely(json, depth);
       return walked === json ? value : walked;
     }

@@ -24,6 +24,15 @@ describe('redaction', () => {
     const url = new URL('https://host/?key=sk-secret-value');
     expect(JSON.stringify(redact({ url }))).toBe(`{"url":"https://host/?key=${REDACTED}"}`);
   });
+  test('looks into an object that gives itself for writing', () => {
+    const odd = {
+      key: 'sk-secret-value',
+      toJSON() {
+        return this;
+      },
+    };
+    expect(redact({ odd })).toMatchObject({ odd: { key: REDACTED } });
+  });
   test('that fails costs only the text at hand', () => {
     const details = {
       before: 'kept',
