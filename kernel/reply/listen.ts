@@ -23,6 +23,7 @@ export type Heard = (Common & { readonly message: Message }) | Broken;
 
 export const listen = async (session: Session, at: StepContext, request: ModelRequest): Promise<Heard> => {
   const pipe = new Pipe((plugin, message) => session.pluginFault(plugin, 'stream', 'filter', message));
+  await session.hooks.settleGuards('stream', at.signal);
   session.hooks.sync('stream', pipe, at);
   const reply = new Incoming((type, text) => session.emit(type, { text }), pipe, session.exits);
   try {

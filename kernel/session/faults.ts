@@ -1,6 +1,6 @@
 /** What a session does about the faults of its taps. */
 import type { FaultObserver, TapRecord } from '../hooks/guard.ts';
-import { quarantined } from '../hooks/guard.ts';
+import { keyOf, quarantined } from '../hooks/guard.ts';
 import type { Session } from './session.ts';
 
 type Remembered = Pick<TapRecord, 'state' | 'faults'>;
@@ -51,6 +51,6 @@ export class Faults {
   }
 
   #remember(tap: TapRecord): void {
-    this.#remembered.set(`${tap.hook} ${tap.plugin}/${tap.label}`, { state: tap.state, faults: tap.faults });
+    this.#remembered.set(keyOf(tap), { state: tap.state, faults: tap.faults });
   }
 }

@@ -7,6 +7,7 @@ import { CastError, messageOf } from '../errors.ts';
 import type { EventMap, EventType } from '../events.ts';
 import type { FaultObserver } from '../hooks/guard.ts';
 import type { HookSet } from '../hooks/hook-set.ts';
+import { runAsKernel } from '../hooks/running.ts';
 import type { SessionFace, TurnEnd, ViewMessage } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
 import type { Clock, Ids } from '../plugin.ts';
@@ -244,7 +245,7 @@ export class Session {
   boundary(): Promise<void> {
     if (this.#isRenewDue && !this.#renewing) {
       this.#isRenewDue = false;
-      this.#renewing = this.#renew().finally(() => {
+      this.#renewing = runAsKernel(() => this.#renew()).finally(() => {
         this.#renewing = undefined;
       });
     }
@@ -262,6 +263,7 @@ export class Session {
     void this.#inBackground(old.dispose((plugin, error) => this.warn(`${plugin}: ${messageOf(error)}`)));
   }
   async #ready(resumed: boolean): Promise<void> {
+    for (const tap of this.hooks.taps) if (tap.state === 'quarantined') this.closePlugin(tap.plugin, `${tap.label} was closed in ${tap.hook}`);
     await this.generation.slices.refold(this.history.entries);
     const opening = this.hooks.series('open', { resumed }, { session: this.face, signal: new AbortController().signal });
     await opening.catch((error: unknown) => this.warn(messageOf(error)));
@@ -321,7 +323,7 @@ export class Session {
     const { hooks } = this.#generation ?? {};
     if (!hooks || hooks.inOrder('stored').length === 0) return;
     const at = { session: this.face, signal: new AbortController().signal };
-    this.#stored = this.#stored.then(() => hooks.series('stored', entries, at)).catch((error: unknown) => this.warn(messageOf(error)));
+    this.#stored = runAsKernel(() => this.#stored.then(() => hooks.series('stored', entries, at))).catch((error: unknown) => this.warn(messageOf(error)));
   }
   async #onBranch(entries: readonly Entry[]): Promise<void> {
     const move = this.#restore(entries);

@@ -4,6 +4,7 @@ import type { SubmitOutcome } from '../contracts/client.ts';
 import type { Input } from '../data.ts';
 import { CastError, messageOf } from '../errors.ts';
 import type { TurnEnd } from '../hooks/subjects.ts';
+import { runAsKernel } from '../hooks/running.ts';
 import type { InputQueue } from './queue.ts';
 
 export interface TurnsOptions {
@@ -42,7 +43,8 @@ export class Turns {
     if (this.#isBusy) return { state: 'queued', id: this.#at.queue.add(input) };
     const turn = this.#at.nextTurn();
     this.#isBusy = true;
-    this.#driving = this.#drive(input);
+    // A command may have submitted it; the turn is nobody's but the session's.
+    this.#driving = runAsKernel(() => this.#drive(input));
     return { state: 'started', turn };
   }
   /** Into the running turn, at its next step; a submission when none runs. */

@@ -14,6 +14,7 @@ export interface Assembled {
 
 export const assemble = async (session: Session, at: StepContext): Promise<Assembled> => {
   const offer = new ToolOffer(session.generation.tools.all());
+  await session.hooks.settleGuards('offer', at.signal);
   session.hooks.sync('offer', offer, at);
   session.generation.prefix ??= await buildPrefix(session, at, offer);
   const messages = await session.hooks.waterfall('context', session.view(), at);

@@ -205,3 +205,39 @@ test('whoever watches sees each run enter, leave and end', async () => {
     'rejects ended',
   ]);
 });
+
+test('a renewal does not forgive: a closed tap stays closed, and its plugin is still said to be quarantined', async () => {
+  let calls = 0;
+  const bad = definePlugin({
+    name: 'bad',
+    apply: ({ hooks, registries }) => {
+      hooks.context.tap('boom', () => {
+        calls += 1;
+        throw new Error('oops');
+      });
+      registries.commands.add({ name: 'renew', summary: 'x', run: (_, at) => at.renew() });
+    },
+  });
+  await using session = await createTestSession({ plugins: [bad], script: Array.from({ length: 5 }, () => say('x')) });
+  for (let turn = 1; turn <= 3; turn++) await session.run('go');
+  await session.client.command('renew', '');
+  await session.run('on');
+  expect(calls).toBe(3);
+  expect((await session.report()).plugins.find((plugin) => plugin.name === 'bad')?.state).toBe('quarantined');
+});
+
+test('a closed guard of a synchronous hook can be decided about', async () => {
+  let calls = 0;
+  const bad = definePlugin({
+    name: 'bad',
+    apply: ({ hooks }) =>
+      hooks.offer.tap('boom', { stage: 'mode' }, () => {
+        calls += 1;
+        if (calls <= 3) throw new Error('oops');
+      }),
+  });
+  await using session = await createTestSession({ plugins: [bad], script: [say('x')], interactive: true, answer: () => 'retry' });
+  for (let turn = 1; turn <= 3; turn++) expect(await session.run('go')).toMatchObject({ reason: 'error' });
+  expect(await session.run('on')).toMatchObject({ reason: 'stop' });
+  expect(session.events('question.asked')).toHaveLength(1);
+});
