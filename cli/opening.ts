@@ -85,12 +85,13 @@ export const readOpening = async (request: OpeningRequest): Promise<Opening> => 
   return { cwd, root, home, environment: request.environment, ...first, reload: read };
 };
 
-/** A file may name a plugin that is not here; a person who types a name means one that is. */
+/** To switch off what is not here is no mistake, as in a file; to switch it on, or nearly to name another, is one. */
 const checkSwitches = ({ plugins = {} }: CastConfig, settings: Settings): void => {
   const known = [...builtins, ...settings.plugins].map(({ manifest }) => manifest.name);
   const stranger = Object.keys(plugins).find((name) => !known.includes(name));
   if (stranger === undefined) return;
   const near = nearest(stranger, known);
+  if (near === undefined && plugins[stranger] === false) return;
   throw new CastError('CONFIG_UNKNOWN_PLUGIN', `--plugin ${stranger}: there is no plugin of this name`, {
     fix: near === undefined ? '`cast plugins list` shows all names.' : `Did you mean ${near}?`,
   });

@@ -232,7 +232,13 @@ export interface Tool {
   readonly exclusive: boolean;
   effectOf(input: never): Effect;
   paths(input: never): readonly string[];
+  resolve(input: never): Resolved | undefined;
   run(input: never, call: ToolCall): Promise<string | Partial<ToolResult>>;
+}
+/** A tool that stands for another: rules, hooks and events see the inner call. */
+export interface Resolved {
+  readonly tool: Tool;
+  readonly input: unknown;
 }
 export interface ToolSpec<I extends Schema & JsonSchemaSource> {
   readonly name: string;
@@ -245,6 +251,8 @@ export interface ToolSpec<I extends Schema & JsonSchemaSource> {
   readonly aliases?: readonly string[];
   /** Nothing else of the batch runs beside it. */
   readonly exclusive?: boolean;
+  /** The call that this one stands for, before gates see it; undefined when it stands for itself. */
+  resolve?(input: Out<I>): Resolved | undefined;
   /** A text is an `ok` result. A throw becomes an `error` result, so a tool need not catch. */
   run(input: Out<I>, call: ToolCall): Promise<string | Partial<ToolResult>>;
 }
@@ -259,6 +267,7 @@ export const defineTool = <I extends Schema & JsonSchemaSource>(spec: ToolSpec<I
     exclusive: spec.exclusive ?? false,
     effectOf: (input: Out<I>) => (typeof effect === 'function' ? effect(input) : effect),
     paths: (input: Out<I>) => spec.paths?.(input) ?? [],
+    resolve: (input: Out<I>) => spec.resolve?.(input),
     run: (input: Out<I>, call) => spec.run(input, call),
   };
 };

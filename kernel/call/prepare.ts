@@ -5,7 +5,7 @@ import type { StepContext, ToolCall, ToolResult } from '../hooks/subjects.ts';
 import { canonicalPath } from '../paths.ts';
 import type { Tool } from '../plugin.ts';
 import type { Session } from '../session/session.ts';
-import { checkArguments, parseArguments } from './arguments.ts';
+import { checkArguments, parseArguments, type Parsed } from './arguments.ts';
 import type { ToolOffer } from './offer.ts';
 import { fault, refused, unknownTool } from './outcome.ts';
 
@@ -21,34 +21,49 @@ export interface Ready {
 }
 export type Prepared = {
   readonly block: CallBlock;
+  /** Of the tool that is really meant: what rules, hooks and events see. */
+  readonly name: string;
   /** Arguments as events show them: the object, or the raw text when it was none. */
   readonly shown: unknown;
   /** Whether other readers may run beside it. */
   readonly overlaps: boolean;
 } & ({ readonly refused: ToolResult } | Ready);
 
+type Problem = Exclude<Parsed, { input: unknown }>;
+
 export const prepare = async (session: Session, at: StepContext, block: CallBlock, offer: ToolOffer): Promise<Prepared> => {
   const parsed = parseArguments(block.arguments);
   const shown = 'input' in parsed ? parsed.input : block.arguments;
-  const refuse = (result: ToolResult): Prepared => ({ block, shown, overlaps: true, refused: result });
   const owned = offer.find(block.tool);
+  const refuse = (result: ToolResult): Prepared => ({ block, name: owned?.item.name ?? block.tool, shown, overlaps: true, refused: result });
   if (!owned) return refuse(unknownTool(offer, block.tool));
   if (!('input' in parsed)) return refuse(refused(parsed));
-  const { item: tool, from } = owned;
-  const checked = await checkArguments(tool, parsed.input);
-  if (!('input' in checked)) return refuse(refused(checked));
+  const { from } = owned;
   try {
-    const first = await draftOf(session, at, block, tool, checked.input);
+    const resolved = await resolve(owned.item, parsed.input);
+    if (!('tool' in resolved)) return refuse(refused(resolved));
+    const { tool, checked } = resolved;
+    const isInner = tool !== owned.item;
+    const first = await draftOf(session, at, block, tool, checked);
     const changed = await session.hooks.waterfall('call', first, undefined);
-    if (changed.input === first.input) return { block, shown, overlaps: overlaps(tool, first), tool, from, draft: first };
+    if (changed.input === first.input)
+      return { block, name: tool.name, shown: isInner ? checked : shown, overlaps: overlaps(tool, first), tool, from, draft: first };
     // What a tap wrote is held to the same schema, and its paths and effect are its own.
     const again = await checkArguments(tool, changed.input);
     if (!('input' in again)) return refuse(refused(again));
     const draft = await draftOf(session, at, block, tool, again.input);
-    return { block, shown: again.input, overlaps: overlaps(tool, draft), tool, from, draft };
+    return { block, name: tool.name, shown: again.input, overlaps: overlaps(tool, draft), tool, from, draft };
   } catch (error) {
     return refuse(fault(at.signal, error));
   }
+};
+
+/** The tool that is really meant, with arguments that fit it. */
+const resolve = async (tool: Tool, input: Readonly<Record<string, unknown>>): Promise<{ tool: Tool; checked: Readonly<Record<string, unknown>> } | Problem> => {
+  const checked = await checkArguments(tool, input);
+  if (!('input' in checked)) return checked;
+  const inner = tool.resolve(checked.input as never);
+  return inner ? resolve(inner.tool, inner.input as Record<string, unknown>) : { tool, checked: checked.input };
 };
 
 const overlaps = (tool: Tool, draft: Draft): boolean => draft.effect === 'read' && !tool.exclusive;

@@ -13,7 +13,7 @@ export const dispatch = async (session: Session, at: StepContext, calls: readonl
   const prepared: Prepared[] = [];
   // One after the other, so that taps see the calls in the order issued, before any of them runs.
   for (const call of calls) prepared.push(await prepare(session, at, call, offer));
-  for (const each of prepared) session.emit('tool.started', { id: each.block.id, tool: each.block.tool, input: each.shown });
+  for (const each of prepared) session.emit('tool.started', { id: each.block.id, tool: each.name, input: each.shown });
   const batch: Batch = { results: [], fatal: undefined };
   for (const group of inGroups(prepared)) {
     const finished = await Promise.allSettled(group.map((each) => finish(session, at, each, batch)));
@@ -54,12 +54,12 @@ const finish = async (session: Session, at: StepContext, prepared: Prepared, bat
   const result = await resultOf(session, at, prepared, batch);
   batch.results.push(result);
   session.tally.toolCalls += 1;
-  const { block } = prepared;
+  const { block, name } = prepared;
   await session.append([{ kind: 'message', data: resultMessage(block, result) }]);
   const { status, content, error } = result;
   const durationMs = session.clock.now() - startedAt;
   const denied = status === 'denied' && error?.code === 'PERMISSION_DENIED' ? { denied: content } : {};
-  session.emit('tool.ended', { id: block.id, tool: block.tool, status, content, durationMs, ...(error ? { error } : {}), ...denied });
+  session.emit('tool.ended', { id: block.id, tool: name, status, content, durationMs, ...(error ? { error } : {}), ...denied });
 };
 
 const resultOf = async (session: Session, at: StepContext, prepared: Prepared, batch: Batch): Promise<ToolResult> => {

@@ -125,3 +125,47 @@ describe('code of a plugin that is no tap', () => {
     expect(session.results()[0]?.status).toBe('denied');
   });
 });
+
+test('a tool that stands for another is judged, shown and run as the other', async () => {
+  const seen: unknown[] = [];
+  const inner = defineTool({
+    name: 'db__drop',
+    description: 'x',
+    effect: 'write',
+    input: jsonSchema<{ table: string }>({ type: 'object', properties: { table: { type: 'string' } }, required: ['table'] }),
+    run: async ({ table }) => `dropped ${table}`,
+  });
+  const calling = definePlugin({
+    name: 'calling',
+    apply: ({ registries, hooks }) => {
+      registries.tools.add(
+        defineTool({
+          name: 'call',
+          description: 'x',
+          effect: 'read',
+          input: jsonSchema<{ name: string; input: unknown }>({ type: 'object', required: ['name'] }),
+          resolve: ({ name, input }) => (name === 'db__drop' ? { tool: inner, input } : undefined),
+          run: async ({ name }) => `there is no ${name}`,
+        }),
+      );
+      hooks.gate.tap('look', (call) => void seen.push([call.tool, call.effect, call.input]));
+    },
+  });
+  const calls = [
+    ['call', { name: 'db__drop', input: { table: 't' } }],
+    ['call', { name: 'db__drop', input: {} }],
+    ['call', { name: 'nope' }],
+  ] as const;
+  await using session = await createTestSession({ plugins: [calling], script: [use(...calls), say('done')] });
+  await session.run('go');
+  expect(seen).toEqual([
+    ['db__drop', 'write', { table: 't' }],
+    ['call', 'read', { name: 'nope' }],
+  ]);
+  expect(session.results()).toMatchObject([
+    { content: 'dropped t' },
+    { status: 'error', content: expect.stringMatching(/table/) },
+    { content: 'there is no nope' },
+  ]);
+  expect(session.events('tool.started')[0]).toMatchObject({ tool: 'db__drop', input: { table: 't' } });
+});
