@@ -42,6 +42,8 @@ export interface SessionOptions {
   readonly activate: (session: Session, generation: Generation) => Promise<void>;
 }
 
+const REPLIES: ReadonlySet<EventType> = new Set(['text.delta', 'reasoning.delta', 'reply.accepted', 'reply.partial']);
+
 /** By which a stored model is known to belong to the active provider. */
 export const providerId = (config: CastConfig): string =>
   config.provider === undefined ? '' : (config.providers?.[config.provider]?.baseUrl ?? config.provider);
@@ -182,7 +184,8 @@ export class Session {
     return this.history.view();
   }
   emit<K extends EventType>(type: K, data: EventMap[K]): void {
-    this.events.emit(type, this.exits.event(data));
+    // What the model says is bounded by its provider, and has to be the same in every event.
+    this.events.emit(type, REPLIES.has(type) ? this.exits.redact(data) : this.exits.event(data));
   }
   append(batch: readonly NewEntry[]): Promise<readonly Entry[]> {
     return this.history.append(batch);
