@@ -1,33 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createPaint } from '../../cli/style.ts';
 import { transcriptOf } from '../../cli/transcript.ts';
-import { call, say, startProvider, type TestProvider } from '../provider.ts';
-import { bundleCommand, type Bundle } from './bundle.ts';
-import { createPlace, start, type Outcome, type Place } from './program.ts';
+import { call, say, type TestProvider } from '../provider.ts';
+import { useCommand } from './command.ts';
+import { start, type Outcome, type Place } from './program.ts';
 
-let bundle: Bundle;
-const undo: (() => unknown)[] = [];
-beforeAll(async () => {
-  bundle = await bundleCommand();
-});
-afterAll(() => bundle.remove());
-afterEach(async () => {
-  for (const run of undo.splice(0).reverse()) await run();
-});
-
-const project = (files?: Readonly<Record<string, string>>): Place => {
-  const place = createPlace(files);
-  undo.push(place.remove);
-  return place;
-};
+const { program, provide, project } = useCommand();
 const cast = (
   args: readonly string[],
   place: Place,
   more: { readonly provider?: TestProvider; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<Outcome> => start(args, { program: bundle.file, place, ...more }).done;
+): Promise<Outcome> => start(args, { program: program(), place, ...more }).done;
 const ROOT = new URL('../..', import.meta.url);
 
 describe('cast plugins', () => {
@@ -60,8 +46,7 @@ describe('cast plugins', () => {
 
   test('list: what a session did is counted, and whose it is', async () => {
     const place = project();
-    const provider = await startProvider(call('bash', { command: 'true' }), say('ok'));
-    undo.push(provider.close);
+    const provider = await provide(call('bash', { command: 'true' }), say('ok'));
     await cast(['run', 'go'], place, { provider });
     const run = await cast(['plugins', 'list'], place);
     expect(run.stdout).toMatch(/those of session \S+/);
@@ -124,8 +109,7 @@ describe('cast config', () => {
 
 describe('cast doctor', () => {
   test('all is well with a provider that answers', async () => {
-    const provider = await startProvider(say('ok'));
-    undo.push(provider.close);
+    const provider = await provide(say('ok'));
     const run = await cast(['doctor'], project(), { provider });
     expect([run.code, run.stdout.match(/✗/g)]).toEqual([0, null]);
     for (const name of ['node', 'config', 'store', 'sqlite', 'ripgrep', 'git', 'bash', 'provider']) expect(run.stdout).toMatch(new RegExp(`^✓ ${name} `, 'm'));
@@ -149,8 +133,7 @@ describe('cast doctor', () => {
 describe('cast sessions', () => {
   test('list and show', async () => {
     const place = project();
-    const provider = await startProvider(call('bash', { command: 'echo shown' }), say('The end.'));
-    undo.push(provider.close);
+    const provider = await provide(call('bash', { command: 'echo shown' }), say('The end.'));
     await cast(['run', 'Do the thing'], place, { provider });
     const [record] = JSON.parse((await cast(['sessions', 'list', '--json'], place)).stdout) as { id: string; title: string }[];
     expect(record?.title).toContain('Do the thing');

@@ -3,32 +3,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { orStalled } from '../../cli/stalled.ts';
-import { call, say, startProvider, type Reply, type TestProvider } from '../provider.ts';
-import { bundleCommand, type Bundle } from './bundle.ts';
-import { createPlace, linesOf, start, streamFaults, type Outcome, type Place } from './program.ts';
+import { call, say, type TestProvider } from '../provider.ts';
+import { useCommand } from './command.ts';
+import { linesOf, start, streamFaults, type Outcome, type Place } from './program.ts';
 
-let bundle: Bundle;
-const undo: (() => unknown)[] = [];
-beforeAll(async () => {
-  bundle = await bundleCommand();
-}, 60_000);
-afterAll(() => bundle.remove());
-afterEach(async () => {
-  for (const run of undo.splice(0).reverse()) await run();
-});
-
-const provide = async (...replies: readonly Reply[]): Promise<TestProvider> => {
-  const provider = await startProvider(...replies);
-  undo.push(provider.close);
-  return provider;
-};
-const project = (files?: Readonly<Record<string, string>>): Place => {
-  const place = createPlace(files);
-  undo.push(place.remove);
-  return place;
-};
+const { program, later, provide, project } = useCommand();
 /** A project whose configuration brings one plugin. */
 const withPlugin = (body: string): Place =>
   project({
@@ -37,7 +18,7 @@ const withPlugin = (body: string): Place =>
 const NEVER_TOOL = `apply(s) { s.registries.tools.add(defineTool({ name: 'odd_tool', description: 'x', effect: 'read', input: z.object({}), run: () => new Promise(() => {}) })) }`;
 
 const cast = (args: readonly string[], place: Place, provider?: TestProvider): Promise<Outcome> =>
-  start(args, { program: bundle.file, place, ...(provider ? { provider } : {}) }).done;
+  start(args, { program: program(), place, ...(provider ? { provider } : {}) }).done;
 
 describe('something that never answers, when nothing else is left to wait for', () => {
   test('ends the run as a failure', async () => {
@@ -74,8 +55,8 @@ test('a plugin that ends standard output does not silence the run', async () => 
 test('a folder that was removed under the shell is named', async () => {
   const place = project();
   const folder = mkdtempSync(join(tmpdir(), 'cast-gone-'));
-  undo.push(() => rmSync(folder, { recursive: true, force: true }));
-  const run = spawnSync('sh', ['-c', 'rmdir "$1" && exec "$2" "$3" run go', 'sh', folder, process.execPath, bundle.file], {
+  later(() => rmSync(folder, { recursive: true, force: true }));
+  const run = spawnSync('sh', ['-c', 'rmdir "$1" && exec "$2" "$3" run go', 'sh', folder, process.execPath, program()], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: place.home },
     encoding: 'utf8',

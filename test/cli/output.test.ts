@@ -2,42 +2,20 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { call, say, startProvider, type Reply, type TestProvider } from '../provider.ts';
-import { bundleCommand, type Bundle } from './bundle.ts';
-import { createPlace, linesOf, start, streamFaults, type Outcome, type Place } from './program.ts';
+import { describe, expect, test } from 'vitest';
+import { call, say, type TestProvider } from '../provider.ts';
+import { useCommand } from './command.ts';
+import { linesOf, start, streamFaults, type Outcome, type Place } from './program.ts';
 
-let bundle: Bundle;
-const undo: (() => unknown)[] = [];
-beforeAll(async () => {
-  bundle = await bundleCommand();
-});
-afterAll(() => bundle.remove());
-afterEach(async () => {
-  for (const run of undo.splice(0).reverse()) await run();
-});
-
-const provide = async (...replies: readonly Reply[]): Promise<TestProvider> => {
-  const provider = await startProvider(...replies);
-  undo.push(provider.close);
-  return provider;
-};
+const { program, provide, project } = useCommand();
 /** With a plugin of the user's, given as the body of its definition. */
-const withPlugin = (body: string, before = ''): Place => {
-  const place = createPlace({
+const withPlugin = (body: string, before = ''): Place =>
+  project({
     '~/settings.json': '{ "plugins": { "mine": "./mine.mjs" } }',
     '~/mine.mjs': `${before}\nexport default { kind: 'cast.plugin', spec: { ${body} }, with: () => undefined };`,
   });
-  undo.push(place.remove);
-  return place;
-};
-const project = (): Place => {
-  const place = createPlace();
-  undo.push(place.remove);
-  return place;
-};
 const cast = (args: readonly string[], place: Place, provider: TestProvider, env?: Readonly<Record<string, string>>): Promise<Outcome> =>
-  start(args, { program: bundle.file, place, provider, ...(env ? { env } : {}) }).done;
+  start(args, { program: program(), place, provider, ...(env ? { env } : {}) }).done;
 const stream = (...rest: readonly string[]): readonly string[] => ['run', '--format', 'stream-json', ...rest];
 
 describe('plugins that do not behave', () => {
@@ -67,7 +45,7 @@ describe('plugins that do not behave', () => {
 
   test('one with a timer and a lost promise does not keep the process', async () => {
     const body = `apply() { setInterval(() => undefined, 1000); void Promise.reject(new Error('lost')); }`;
-    const running = start(stream('go'), { program: bundle.file, place: withPlugin(body), provider: await provide(say('ok')) });
+    const running = start(stream('go'), { program: program(), place: withPlugin(body), provider: await provide(say('ok')) });
     await running.until('"end"');
     const endedAt = performance.now();
     const run = await running.done;
@@ -84,7 +62,7 @@ describe('plugins that do not behave', () => {
 
   test('one whose close never ends is not waited for', async () => {
     const body = `apply({ hooks, onDispose }) { onDispose(() => new Promise(() => undefined)); hooks.close.tap('never', () => new Promise(() => undefined)); }`;
-    const running = start(stream('go'), { program: bundle.file, place: withPlugin(body), provider: await provide(say('ok')) });
+    const running = start(stream('go'), { program: program(), place: withPlugin(body), provider: await provide(say('ok')) });
     await running.until('"end"');
     const endedAt = performance.now();
     expect((await running.done).code).toBe(0);
@@ -98,7 +76,7 @@ describe('readers', () => {
       PATH: process.env['PATH'] ?? '',
       HOME: place.home,
       CAST_HOME: place.castHome,
-      CAST: `${process.execPath} ${bundle.file}`,
+      CAST: `${process.execPath} ${program()}`,
       ...(provider ? { CAST_BASE_URL: provider.url, CAST_API_KEY: '', CAST_MODEL: 'm' } : {}),
     };
     return spawnSync('bash', ['-c', `set -o pipefail; ${command}`], { cwd: place.cwd, env, encoding: 'utf8', timeout: 20_000 });
@@ -116,7 +94,7 @@ describe('readers', () => {
     const place = project();
     const nap = `sleep 63.${process.pid}3`;
     const provider = await provide(say('first', { calls: [{ tool: 'bash', input: { command: `touch begun; ${nap}` } }] }));
-    const running = start(stream('go'), { program: bundle.file, place, provider });
+    const running = start(stream('go'), { program: program(), place, provider });
     await running.until('"tool_start"');
     while (!existsSync(join(place.cwd, 'begun'))) await new Promise((resolve) => setTimeout(resolve, 20));
     running.child.stdout?.destroy();
@@ -129,9 +107,8 @@ describe('readers', () => {
   test('a slow reader gets all of a long answer', async () => {
     const place = project();
     const text = 'word '.repeat(400_000);
-    const provider = await startProvider(say(text, { piece: 100_000 }));
-    undo.push(provider.close);
-    const child = start(stream('go'), { program: bundle.file, place, provider });
+    const provider = await provide(say(text, { piece: 100_000 }));
+    const child = start(stream('go'), { program: program(), place, provider });
     child.child.stdout?.pause();
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     child.child.stdout?.resume();

@@ -1,33 +1,11 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { call, say, startProvider, type Reply, type TestProvider } from '../provider.ts';
-import { bundleCommand, type Bundle } from './bundle.ts';
-import { createPlace, linesOf, start, streamFaults, type Outcome, type Place, type StartOptions } from './program.ts';
+import { describe, expect, test } from 'vitest';
+import { call, say, type Reply } from '../provider.ts';
+import { useCommand } from './command.ts';
+import { linesOf, streamFaults, type Outcome } from './program.ts';
 
-let bundle: Bundle;
-const undo: (() => unknown)[] = [];
-beforeAll(async () => {
-  bundle = await bundleCommand();
-});
-afterAll(() => bundle.remove());
-afterEach(async () => {
-  for (const run of undo.splice(0).reverse()) await run();
-});
-
-const provide = async (...replies: readonly Reply[]): Promise<TestProvider> => {
-  const provider = await startProvider(...replies);
-  undo.push(provider.close);
-  return provider;
-};
-const project = (files?: Readonly<Record<string, string>>): Place => {
-  const place = createPlace(files);
-  undo.push(place.remove);
-  return place;
-};
-type More = Partial<Omit<StartOptions, 'program' | 'place'>> & { readonly place?: Place };
-const cast = (args: readonly string[], { place = project(), ...more }: More = {}): Promise<Outcome> =>
-  start(args, { program: bundle.file, place, ...more }).done;
+const { provide, project, cast } = useCommand();
 const stream = (...rest: readonly string[]): readonly string[] => ['run', '--format', 'stream-json', ...rest];
 
 describe('formats', () => {
