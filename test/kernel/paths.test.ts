@@ -78,13 +78,13 @@ test('a path that no system takes does not throw', async () => {
 });
 
 test.each([
-  ['/work', '/work', true],
-  ['/work', '/work/a/b', true],
-  ['/work', '/work2', false],
-  ['/work', '/work2/a', false],
-  ['/work', '/', false],
-  ['/work', '/work/..x', true],
-  ['/work/', '/work/a', true],
+  ['/srv/app', '/srv/app', true],
+  ['/srv/app', '/srv/app/a/b', true],
+  ['/srv/app', '/srv/app2', false],
+  ['/srv/app', '/srv/app2/a', false],
+  ['/srv/app', '/', false],
+  ['/srv/app', '/srv/app/..x', true],
+  ['/srv/app/', '/srv/app/a', true],
   ['/', '/anything', true],
 ])('isInside(%s, %s) is %s', (root, path, expected) => {
   expect(isInside(root, path)).toBe(expected);

@@ -6,7 +6,7 @@ import type { Judged } from '../../../plugins/permissions/subjects.ts';
 import { dangersOf, isReadOnly, partsOf } from '../../../plugins/shell/analysis.ts';
 
 const shell: ShellService = { parts: partsOf, isReadOnly, dangers: dangersOf };
-const ROOT = '/work/ws';
+const ROOT = '/srv/ws';
 const places = { root: ROOT, home: '/home/ann', castHome: '/home/ann/.cast', writable: ['/tmp', '/data/added'] };
 
 const rule = (text: string, decision: Rule['decision'], folder?: string): Rule => {
@@ -200,7 +200,7 @@ describe('protected, secret and outside paths', () => {
     [file('write', `${ROOT}/src/a.ts`), 'run'],
     [file('write', '/tmp/a'), 'run'],
     [file('write', '/data/added/a'), 'run'],
-    [file('write', '/work/ws2/a'), 'ask'],
+    [file('write', '/srv/ws2/a'), 'ask'],
     [file('edit', '/etc/hosts'), 'ask'],
     [file('write', '/home/ann/.bashrc'), 'ask'],
     [file('write', `${ROOT}/.git/hooks/pre-commit`), 'ask'],
