@@ -16,3 +16,4 @@ export type * from './hooks/subjects.ts';
 export * from './plugin.ts';
 export { checkedBy, describeIssue, jsonSchema, validate } from './schema.ts';
 export type { In, JsonSchema, JsonSchemaSource, Out, Schema, SchemaIssue, SchemaOutcome } from './schema.ts';
+export { isToolError, ToolError } from './tool-error.ts';

@@ -253,7 +253,7 @@ export interface ToolSpec<I extends Schema & JsonSchemaSource> {
   readonly exclusive?: boolean;
   /** The call that this one stands for, before gates see it; undefined when it stands for itself. */
   resolve?(input: Out<I>): Resolved | undefined;
-  /** A text is an `ok` result. A throw becomes an `error` result, so a tool need not catch. */
+  /** A text is an `ok` result. A throw becomes an `error` result, so a tool need not catch; `ToolError` gives it a code. */
   run(input: Out<I>, call: ToolCall): Promise<string | Partial<ToolResult>>;
 }
 export const defineTool = <I extends Schema & JsonSchemaSource>(spec: ToolSpec<I>): Tool => {

@@ -2,6 +2,7 @@
 import type { Block, CallBlock, Message, ToolErrorCode, ToolFailure } from '../data.ts';
 import { isCastError, messageOf } from '../errors.ts';
 import type { ToolResult } from '../hooks/subjects.ts';
+import { isToolError } from '../tool-error.ts';
 import type { ToolOffer } from './offer.ts';
 
 export const ABORTED: ToolResult = {
@@ -30,6 +31,12 @@ export const unknownTool = (offer: ToolOffer, name: string): ToolResult => {
     status: isWithheld ? 'denied' : 'error',
     error: { code: isWithheld ? 'UNAVAILABLE' : 'INVALID_ARGUMENT', retryable: false },
   };
+};
+
+/** What a tool threw as its answer; anything else it threw goes on. */
+export const thrownAnswer = (error: unknown): Partial<ToolResult> => {
+  if (isToolError(error)) return error.result;
+  throw error;
 };
 
 /** What a tool answered, with what it left out filled in. */

@@ -2,7 +2,7 @@
 import { runAs } from '../hooks/running.ts';
 import type { QuestionDraft, ToolResult } from '../hooks/subjects.ts';
 import type { Session } from '../session/session.ts';
-import { completed, denied, fault, withNotes } from './outcome.ts';
+import { completed, denied, fault, thrownAnswer, withNotes } from './outcome.ts';
 import type { Draft, Prepared, Ready } from './prepare.ts';
 
 /** Never throws but for what must end the turn. */
@@ -25,7 +25,7 @@ const judgeAndRun = async (session: Session, { tool, from, draft }: Ready): Prom
   draft.signal.throwIfAborted();
   if (draft.effect !== 'read') await session.append([{ kind: 'started', data: { call: draft.id, tool: draft.tool } }]);
   draft.signal.throwIfAborted();
-  const answer = await runAs({ plugin: from, where: 'tool', label: tool.name }, () => tool.run(draft.input as never, draft));
+  const answer = await runAs({ plugin: from, where: 'tool', label: tool.name }, async () => tool.run(draft.input as never, draft)).catch(thrownAnswer);
   const result = completed(answer);
   const isOver = result.status === 'denied' || result.status === 'aborted';
   return withNotes(isOver ? result : await session.hooks.waterfall('result', result, draft));

@@ -1,11 +1,11 @@
-import type { ToolCall, ToolInputs, ToolResult } from '../../kernel/index.ts';
+import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../../kernel/index.ts';
 import { elisionIn } from './elision.ts';
 import { decodeFile, type TextFile } from './encoding.ts';
 import { countOf, type Lined, lined, plainFeeds, replaceSpans, type Span } from './endings.ts';
 import { graft } from './graft.ts';
 import { findPlace, type Found } from './match.ts';
 import { fileNotFound } from './nearby.ts';
-import { answering, Refusal } from './refusal.ts';
+import { answering } from './answering.ts';
 import { save } from './save.ts';
 import { type Desk, locate, mustBeRegular, readWhole, type Target } from './target.ts';
 import { changeReport, create, encoded } from './write.ts';
@@ -32,22 +32,22 @@ export const edit = (input: ToolInputs['edit'], call: ToolCall, desk: Desk): Pro
 const stepsOf = (input: ToolInputs['edit']): readonly Step[] => {
   const { oldString, newString, replaceAll, edits = [] } = input;
   if ((oldString === undefined) !== (newString === undefined) || (oldString === undefined && edits.length === 0)) {
-    throw new Refusal('INVALID_ARGUMENT', 'oldString and newString are required, both of them, or a list of edits.');
+    throw new ToolError('INVALID_ARGUMENT', 'oldString and newString are required, both of them, or a list of edits.');
   }
   const first = oldString === undefined || newString === undefined ? [] : [{ oldString, newString, ...(replaceAll === undefined ? {} : { replaceAll }) }];
   const all = [...first, ...edits];
   return all.map((step, index) => {
     const label = all.length === 1 ? '' : `Edit ${index + 1} of ${all.length}: `;
-    if (plainFeeds(step.oldString) === plainFeeds(step.newString)) throw new Refusal('INVALID_ARGUMENT', `${label}oldString and newString are the same.`);
+    if (plainFeeds(step.oldString) === plainFeeds(step.newString)) throw new ToolError('INVALID_ARGUMENT', `${label}oldString and newString are the same.`);
     return { ...step, label };
   });
 };
 
 const createOnly = async (steps: readonly Step[], target: Target, call: ToolCall, desk: Desk): Promise<ToolResult> => {
   const [step, ...more] = steps;
-  if (!step || more.length > 0) throw new Refusal('INVALID_ARGUMENT', 'An empty oldString creates a file and stands alone.');
+  if (!step || more.length > 0) throw new ToolError('INVALID_ARGUMENT', 'An empty oldString creates a file and stands alone.');
   if (target.stat) {
-    throw new Refusal('CONFLICT', `${target.shown} already exists; an empty oldString only creates a new file.`, {
+    throw new ToolError('CONFLICT', `${target.shown} already exists; an empty oldString only creates a new file.`, {
       fix: 'Give the text to replace as oldString, or use write to replace the whole file.',
     });
   }
@@ -57,7 +57,7 @@ const createOnly = async (steps: readonly Step[], target: Target, call: ToolCall
 const change = async (steps: readonly Step[], target: Target, call: ToolCall, desk: Desk): Promise<ToolResult> => {
   const { bytes, stat } = await readWhole(target, call.signal);
   const file = decodeFile(bytes);
-  if (!file) throw new Refusal('INVALID_ARGUMENT', `Cannot edit binary file ${target.shown}.`);
+  if (!file) throw new ToolError('INVALID_ARGUMENT', `Cannot edit binary file ${target.shown}.`);
   const isStale = desk.seen.hasChanged(target.path, stat, bytes);
   const notes: string[] = [];
   let raw = file.text;
@@ -66,7 +66,7 @@ const change = async (steps: readonly Step[], target: Target, call: ToolCall, de
     raw = done.raw;
     notes.push(...done.notes);
   }
-  if (raw === file.text) throw new Refusal('INVALID_ARGUMENT', `Nothing would change: ${target.shown} already reads like that.`);
+  if (raw === file.text) throw new ToolError('INVALID_ARGUMENT', `Nothing would change: ${target.shown} already reads like that.`);
   const result = encoded(file, raw, target);
   const saved = await save({ ...target, stat }, result, desk, call.signal);
   // What others changed is still unread: a later write must not pass over it.
@@ -85,7 +85,7 @@ const applyStep = (raw: string, step: Step, { encoding }: TextFile, target: Targ
   const { found } = outcome;
   const elision = elisionIn(step.newString, `${step.oldString}\n${encoding.outward(spanTexts(file, found))}`);
   if (elision !== undefined) {
-    throw new Refusal(
+    throw new ToolError(
       'INVALID_ARGUMENT',
       `${step.label}newString leaves lines out (\`${elision}\`), so ${target.shown} would lose them. Nothing was changed.`,
       {
@@ -112,7 +112,7 @@ const mustBeAboutAsAsked = (file: Lined, span: Span, old: string, step: Step, ta
   const [lines, asked] = [countOf(found, '\n') + 1, countOf(old, '\n') + 1];
   const isTooLong = lines > 1 && found.length > Math.max(old.length + 500, 4 * old.length);
   if (lines < Math.max(asked + 3, 2 * asked) && !isTooLong) return;
-  throw new Refusal(
+  throw new ToolError(
     'INVALID_ARGUMENT',
     `${step.label}the place that resembles oldString in ${target.shown} is far larger (${lines} lines). Nothing was changed.`,
     {
@@ -121,15 +121,15 @@ const mustBeAboutAsAsked = (file: Lined, span: Span, old: string, step: Step, ta
   );
 };
 
-const notFound = (step: Step, target: Target): Refusal =>
-  new Refusal('NOT_FOUND', `${step.label}oldString was not found in ${target.shown}. Nothing was changed.`, {
+const notFound = (step: Step, target: Target): ToolError =>
+  new ToolError('NOT_FOUND', `${step.label}oldString was not found in ${target.shown}. Nothing was changed.`, {
     fix: 'Read the file again and copy the text exactly, without line numbers.',
   });
 
-const ambiguous = (step: Step, target: Target, file: Lined, spans: readonly Span[]): Refusal => {
+const ambiguous = (step: Step, target: Target, file: Lined, spans: readonly Span[]): ToolError => {
   const lines = spans.slice(0, 20).map((span) => countOf(file.text.slice(0, span.start), '\n') + 1);
   const more = spans.length > lines.length ? ', …' : '';
-  return new Refusal(
+  return new ToolError(
     'INVALID_ARGUMENT',
     `${step.label}oldString matches ${spans.length} places in ${target.shown}, at lines ${lines.join(', ')}${more}. Nothing was changed.`,
     {

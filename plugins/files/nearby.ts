@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative } from 'node:path';
-import type { ToolCall } from '../../kernel/index.ts';
+import { type ToolCall, ToolError } from '../../kernel/index.ts';
 import { distance } from './alike.ts';
-import { Refusal } from './refusal.ts';
 import { shownPath, type Target } from './target.ts';
 
 const MAX_ENTRIES = 5000;
@@ -10,10 +9,10 @@ const MAX_PATHS = 5;
 const SKIPPED = new Set(['.git', 'node_modules']);
 
 /** The refusal for a missing file, with real paths that the model may have meant. */
-export const fileNotFound = async (target: Target, call: ToolCall): Promise<Refusal> => {
+export const fileNotFound = async (target: Target, call: ToolCall): Promise<ToolError> => {
   const paths = await similarPaths(target.path, call);
-  if (paths.length === 0) return new Refusal('NOT_FOUND', `File not found: ${target.shown}`);
-  return new Refusal('NOT_FOUND', `File not found: ${target.shown}\nSimilar paths:\n${paths.map((path) => `  ${path}`).join('\n')}`, {
+  if (paths.length === 0) return new ToolError('NOT_FOUND', `File not found: ${target.shown}`);
+  return new ToolError('NOT_FOUND', `File not found: ${target.shown}\nSimilar paths:\n${paths.map((path) => `  ${path}`).join('\n')}`, {
     fix: 'Use one of these paths; there is no need to search.',
   });
 };

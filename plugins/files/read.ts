@@ -1,13 +1,13 @@
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { ToolCall, ToolInputs, ToolResult } from '../../kernel/index.ts';
+import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../../kernel/index.ts';
 import { decodeFile, isBinary } from './encoding.ts';
 import { isImageName, MAX_IMAGE, mediaTypeOf } from './image.ts';
 import { listing } from './listing.ts';
 import { fileNotFound } from './nearby.ts';
 import { MAX_LINES, numbered, type Window, windowOf, windowOfFile } from './page.ts';
-import { answering, Refusal } from './refusal.ts';
+import { answering } from './answering.ts';
 import { type Desk, locate, mustBeRegular, openRegular, readUpTo, type Target } from './target.ts';
 
 /** Up to this size, in bytes, a file is read as a whole, so that its lines can be counted and later changes be told. */
@@ -67,7 +67,7 @@ const readLarge = async (target: Target, handle: FileHandle, stat: BigIntStats, 
 const pageText = (target: Target, window: Window, { offset, limit }: Pick<Request, 'offset' | 'limit'>): string => {
   const { total = Infinity } = window;
   if (total === 0 && offset === 1) return `${target.shown} is empty.`;
-  if (offset > total) throw new Refusal('INVALID_ARGUMENT', `offset ${offset} is past the end: ${target.shown} has ${lineCount(total)}.`);
+  if (offset > total) throw new ToolError('INVALID_ARGUMENT', `offset ${offset} is past the end: ${target.shown} has ${lineCount(total)}.`);
   if (limit === 0) return `${target.shown} has ${lineCount(total)}; none were asked for.`;
   const { rows, next, isCut } = numbered(window, offset);
   const notes: string[] = [];
@@ -79,11 +79,11 @@ const pageText = (target: Target, window: Window, { offset, limit }: Pick<Reques
 const lineCount = (total: number): string => (total === Infinity ? 'many lines' : `${total} ${total === 1 ? 'line' : 'lines'}`);
 
 const asImage = async (target: Target, handle: FileHandle, stat: BigIntStats, signal: AbortSignal): Promise<ToolResult | undefined> => {
-  if (stat.size > MAX_IMAGE) throw new Refusal('INVALID_ARGUMENT', `${target.shown} has ${stat.size} bytes; images may have ${MAX_IMAGE}.`);
+  if (stat.size > MAX_IMAGE) throw new ToolError('INVALID_ARGUMENT', `${target.shown} has ${stat.size} bytes; images may have ${MAX_IMAGE}.`);
   const bytes = await readUpTo(handle, MAX_IMAGE, signal, Number(stat.size));
   const mediaType = mediaTypeOf(bytes);
   if (mediaType === undefined) return undefined;
   return { status: 'ok', content: `Image ${target.shown} (${mediaType}, ${bytes.length} bytes)`, images: [{ mediaType, data: bytes.toString('base64') }] };
 };
 
-const binary = (target: Target): Refusal => new Refusal('INVALID_ARGUMENT', `Cannot read binary file ${target.shown}.`);
+const binary = (target: Target): ToolError => new ToolError('INVALID_ARGUMENT', `Cannot read binary file ${target.shown}.`);

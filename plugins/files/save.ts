@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, link, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Refusal } from './refusal.ts';
+import { ToolError } from '../../kernel/index.ts';
 import type { Desk, Target } from './target.ts';
 
 /**
@@ -65,8 +65,8 @@ const mustBeUntouched = async (target: Target, folder: string): Promise<void> =>
   throw changedMeanwhile(target);
 };
 const stampOf = (stat: BigIntStats | undefined): string => (stat ? `${stat.ino} ${stat.size} ${stat.mtimeNs}` : 'nothing');
-const changedMeanwhile = (target: Target): Refusal =>
-  new Refusal('CONFLICT', `${target.shown} was changed by someone else at this moment; nothing was written.`, {
+const changedMeanwhile = (target: Target): ToolError =>
+  new ToolError('CONFLICT', `${target.shown} was changed by someone else at this moment; nothing was written.`, {
     retryable: true,
     fix: 'Read it again, then repeat the change.',
   });

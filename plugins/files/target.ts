@@ -1,8 +1,7 @@
 import { constants, type BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { relative } from 'node:path';
-import type { Ids, Powers, ToolCall } from '../../kernel/index.ts';
-import { Refusal } from './refusal.ts';
+import { type Ids, type Powers, type ToolCall, ToolError } from '../../kernel/index.ts';
 import type { Seen } from './seen.ts';
 
 /** What the three tools share within a session. */
@@ -23,11 +22,11 @@ export interface Target {
 
 /** Finds what a path means now. Refuses when that is not what was checked before the call ran. */
 export const locate = async (path: string, call: ToolCall, desk: Desk): Promise<Target> => {
-  if (path.trim() === '') throw new Refusal('INVALID_ARGUMENT', 'The path is empty.');
+  if (path.trim() === '') throw new ToolError('INVALID_ARGUMENT', 'The path is empty.');
   const [canonical, base] = await Promise.all([desk.fs.canonical(path, call.cwd), desk.fs.canonical('.', call.cwd)]);
   const checked = call.paths[0];
   if (checked !== undefined && checked !== canonical) {
-    throw new Refusal('CONFLICT', `${path} leads to another place than when the call was checked.`, { retryable: true, fix: 'Make the call again.' });
+    throw new ToolError('CONFLICT', `${path} leads to another place than when the call was checked.`, { retryable: true, fix: 'Make the call again.' });
   }
   return { path: canonical, shown: shownPath(base, canonical), stat: await statOf(canonical) };
 };
@@ -50,8 +49,8 @@ const statOf = async (path: string): Promise<BigIntStats | undefined> => {
 /** Refuses whatever is no regular file: opening a pipe would wait for ever, a device may act. */
 export const mustBeRegular = (stat: BigIntStats, shown: string): void => {
   if (stat.isFile()) return;
-  if (stat.isDirectory()) throw new Refusal('INVALID_ARGUMENT', `${shown} is a folder.`, { fix: 'Name a file.' });
-  throw new Refusal('INVALID_ARGUMENT', `${shown} is ${kindOf(stat)}, not a regular file.`);
+  if (stat.isDirectory()) throw new ToolError('INVALID_ARGUMENT', `${shown} is a folder.`, { fix: 'Name a file.' });
+  throw new ToolError('INVALID_ARGUMENT', `${shown} is ${kindOf(stat)}, not a regular file.`);
 };
 
 const kindOf = (stat: BigIntStats): string => {
@@ -100,7 +99,7 @@ export const MAX_WHOLE = 64 * 1024 * 1024;
 export const readWhole = async (target: Target, signal: AbortSignal): Promise<{ bytes: Buffer; stat: BigIntStats }> => {
   const { handle, stat } = await openRegular(target.path, target.shown);
   try {
-    if (stat.size > MAX_WHOLE) throw new Refusal('INVALID_ARGUMENT', `${target.shown} is larger than ${MAX_WHOLE} bytes, too large to be changed as text.`);
+    if (stat.size > MAX_WHOLE) throw new ToolError('INVALID_ARGUMENT', `${target.shown} is larger than ${MAX_WHOLE} bytes, too large to be changed as text.`);
     return { bytes: await readUpTo(handle, MAX_WHOLE, signal, Number(stat.size)), stat };
   } finally {
     await handle.close();

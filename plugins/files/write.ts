@@ -1,17 +1,17 @@
 import type { BigIntStats } from 'node:fs';
-import type { ToolCall, ToolInputs, ToolResult } from '../../kernel/index.ts';
+import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../../kernel/index.ts';
 import { diffOf, renderDiff, repeatedLines } from './change.ts';
 import { elisionIn } from './elision.ts';
 import { decodeFile, encodeFile, type TextFile, UTF8 } from './encoding.ts';
 import { countOf, lined, toLf } from './endings.ts';
-import { answering, Refusal } from './refusal.ts';
+import { answering } from './answering.ts';
 import { save } from './save.ts';
 import { type Desk, locate, mustBeRegular, readWhole, type Target } from './target.ts';
 
 export const write = (input: ToolInputs['write'], call: ToolCall, desk: Desk): Promise<ToolResult> =>
   answering(input.path, call.signal, async () => {
     const target = await locate(input.path, call, desk);
-    if (/[/\\]$/.test(input.path) && !target.stat) throw new Refusal('INVALID_ARGUMENT', `${input.path} names a folder.`, { fix: 'Name a file.' });
+    if (/[/\\]$/.test(input.path) && !target.stat) throw new ToolError('INVALID_ARGUMENT', `${input.path} names a folder.`, { fix: 'Name a file.' });
     if (!target.stat) return create(target, input.content, call, desk);
     mustBeRegular(target.stat, target.shown);
     return overwrite(target, target.stat, input.content, call, desk);
@@ -34,7 +34,7 @@ export const create = async (target: Target, content: string, call: ToolCall, de
 const overwrite = async (target: Target, stat: BigIntStats, content: string, call: ToolCall, desk: Desk): Promise<ToolResult> => {
   const old = await readWhole(target, call.signal);
   if (desk.seen.hasChanged(target.path, old.stat, old.bytes)) {
-    throw new Refusal('CONFLICT', `${target.shown} has changed on disk since it was last read, so it was not overwritten.`, {
+    throw new ToolError('CONFLICT', `${target.shown} has changed on disk since it was last read, so it was not overwritten.`, {
       fix: 'Read it again, then write it with those changes kept.',
     });
   }
@@ -46,7 +46,7 @@ const overwrite = async (target: Target, stat: BigIntStats, content: string, cal
   }
   const elision = elisionIn(content, before?.text ?? '');
   if (elision !== undefined && bytes.length < old.bytes.length) {
-    throw new Refusal('INVALID_ARGUMENT', `The content leaves lines out (\`${elision}\`), so ${target.shown} would lose them. Nothing was written.`, {
+    throw new ToolError('INVALID_ARGUMENT', `The content leaves lines out (\`${elision}\`), so ${target.shown} would lose them. Nothing was written.`, {
       fix: 'Give the complete content, or use edit for the part that changes.',
     });
   }
@@ -84,7 +84,7 @@ const keptNote = (kept: readonly string[]): readonly string[] => (kept.length ==
 export const encoded = (form: Pick<TextFile, 'encoding' | 'mark'>, text: string, target: Target): Buffer => {
   const bytes = encodeFile(form, text);
   if (bytes) return bytes;
-  throw new Refusal('INVALID_ARGUMENT', `${target.shown} is ${form.encoding.name}, which lacks a character of the new text. Nothing was written.`, {
+  throw new ToolError('INVALID_ARGUMENT', `${target.shown} is ${form.encoding.name}, which lacks a character of the new text. Nothing was written.`, {
     fix: 'Use only characters of that encoding.',
   });
 };

@@ -1,7 +1,6 @@
-import { messageOf } from '../../kernel/index.ts';
+import { messageOf, ToolError } from '../../kernel/index.ts';
 import type { Desk } from './place.ts';
 import { type Engine, EngineMissing } from './query.ts';
-import { Refusal } from './refusal.ts';
 
 /** Searches with ripgrep, or without it where it cannot be started and the options allow. */
 export const withEngine = async <T>(desk: Desk, search: (engine: Engine) => Promise<T>): Promise<T> => {
@@ -12,7 +11,9 @@ export const withEngine = async <T>(desk: Desk, search: (engine: Engine) => Prom
       // An abort is no missing engine, so it never leads to a second try.
       if (!(error instanceof EngineMissing)) throw error;
       if (desk.engine === 'ripgrep')
-        throw new Refusal('UNAVAILABLE', `ripgrep cannot be started: ${messageOf(error)}`, { fix: 'Set the option `engine` of the plugin search to `auto`.' });
+        throw new ToolError('UNAVAILABLE', `ripgrep cannot be started: ${messageOf(error)}`, {
+          fix: 'Set the option `engine` of the plugin search to `auto`.',
+        });
     }
   }
   return search((await import('./walk.ts')).walk(desk));

@@ -3,7 +3,7 @@ import { fitting, MAX_LINES, remarkRows } from './answer.ts';
 import { withEngine } from './engine.ts';
 import { First } from './first.ts';
 import { type Desk, locateFolder, pathKey, shownPath } from './place.ts';
-import { answering } from './refusal.ts';
+import { answering } from './answering.ts';
 import { rulesFor } from './rules.ts';
 import { wildcard } from './wildcard.ts';
 

@@ -1,11 +1,11 @@
 import { basename, dirname } from 'node:path';
-import type { ToolCall, ToolInputs, ToolResult } from '../../kernel/index.ts';
+import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../../kernel/index.ts';
 import { fitting, MAX_LINES, remarkRows } from './answer.ts';
 import { withEngine } from './engine.ts';
 import { First } from './first.ts';
 import { type Desk, locate, pathKey, type Place, shownPath } from './place.ts';
 import type { FileMatches, Remarks, Row, TextQuery } from './query.ts';
-import { answering, Refusal } from './refusal.ts';
+import { answering } from './answering.ts';
 import { type Rules, rulesFor } from './rules.ts';
 import { wildcard } from './wildcard.ts';
 
@@ -47,7 +47,7 @@ export const grep = (input: ToolInputs['grep'], call: ToolCall, desk: Desk): Pro
 // A line feed can never match within a line; ripgrep refuses it, and a silent "no match" would mislead.
 const mustBeOneLine = ({ pattern, literal }: ToolInputs['grep']): void => {
   if (!pattern.includes('\n') && (literal || !/(?:^|[^\\])(?:\\\\)*\\n/.test(pattern))) return;
-  throw new Refusal('INVALID_ARGUMENT', 'The pattern contains a line feed, but matches lie within one line.', {
+  throw new ToolError('INVALID_ARGUMENT', 'The pattern contains a line feed, but matches lie within one line.', {
     fix: 'Search for one of the lines and set `context`.',
   });
 };

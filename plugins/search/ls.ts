@@ -1,9 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ToolCall, ToolInputs, ToolResult } from '../../kernel/index.ts';
+import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../../kernel/index.ts';
 import { fitting, MAX_LINES, remarkRows } from './answer.ts';
 import { type Desk, locateFolder, type Place, shownPath } from './place.ts';
-import { answering, Refusal } from './refusal.ts';
+import { answering } from './answering.ts';
 import { isIgnored, type Rules, rulesFor } from './rules.ts';
 
 interface Line {
@@ -30,7 +30,7 @@ export const ls = (input: ToolInputs['ls'], call: ToolCall, desk: Desk): Promise
 
 const entriesOf = async (place: Place, rules: Rules): Promise<{ names: readonly string[]; hidden: number }> => {
   const entries = await readdir(place.path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    throw new Refusal(
+    throw new ToolError(
       error.code === 'EACCES' ? 'PERMISSION_DENIED' : 'EXTERNAL_ERROR',
       `${shownPath(place, place.path)} cannot be listed (${error.code ?? error.message}).`,
     );

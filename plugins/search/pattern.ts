@@ -1,4 +1,4 @@
-import { invalidPattern } from './refusal.ts';
+import { invalidPattern } from './answering.ts';
 
 const CLASSES: Readonly<Record<string, string>> = {
   alpha: 'A-Za-z',

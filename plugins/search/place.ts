@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
-import type { Clock, Powers, ToolCall } from '../../kernel/index.ts';
-import { Refusal } from './refusal.ts';
+import { type Clock, type Powers, type ToolCall, ToolError } from '../../kernel/index.ts';
 
 /** What the three tools share within a session. */
 export interface Desk {
@@ -21,27 +20,27 @@ export interface Place {
 
 /** Finds where to search. What is missing, or neither a folder nor a regular file, is refused: it must not look like "no result". */
 export const locate = async (path: string, call: ToolCall, desk: Desk): Promise<Place> => {
-  if (path.trim() === '') throw new Refusal('INVALID_ARGUMENT', 'The path is empty.', { fix: 'Leave it out to search the working directory.' });
+  if (path.trim() === '') throw new ToolError('INVALID_ARGUMENT', 'The path is empty.', { fix: 'Leave it out to search the working directory.' });
   const [canonical, base] = await Promise.all([desk.powers.fs.canonical(path, call.cwd), desk.powers.fs.canonical('.', call.cwd)]);
   const checked = call.paths[0];
   if (checked !== undefined && checked !== canonical) {
-    throw new Refusal('CONFLICT', `${path} leads to another place than when the call was checked.`, { retryable: true, fix: 'Make the call again.' });
+    throw new ToolError('CONFLICT', `${path} leads to another place than when the call was checked.`, { retryable: true, fix: 'Make the call again.' });
   }
   const found = await stat(canonical).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) throw cannotLook(path, found.code);
-  if (!found.isFile() && !found.isDirectory()) throw new Refusal('INVALID_ARGUMENT', `${path} is neither a folder nor a regular file.`);
+  if (!found.isFile() && !found.isDirectory()) throw new ToolError('INVALID_ARGUMENT', `${path} is neither a folder nor a regular file.`);
   return { path: canonical, isFile: found.isFile(), base };
 };
 
 export const locateFolder = async (path: string, call: ToolCall, desk: Desk): Promise<Place> => {
   const place = await locate(path, call, desk);
-  if (place.isFile) throw new Refusal('INVALID_ARGUMENT', `${path} is a file, not a folder.`, { fix: 'Use read for a file.' });
+  if (place.isFile) throw new ToolError('INVALID_ARGUMENT', `${path} is a file, not a folder.`, { fix: 'Use read for a file.' });
   return place;
 };
 
-const cannotLook = (path: string, code: string | undefined): Refusal => {
-  if (code === 'EACCES' || code === 'EPERM') return new Refusal('PERMISSION_DENIED', `Permission denied by the file system: ${path}`);
-  return new Refusal('NOT_FOUND', `Path not found: ${path}`, { fix: 'List the folder above it to see what is there.' });
+const cannotLook = (path: string, code: string | undefined): ToolError => {
+  if (code === 'EACCES' || code === 'EPERM') return new ToolError('PERMISSION_DENIED', `Permission denied by the file system: ${path}`);
+  return new ToolError('NOT_FOUND', `Path not found: ${path}`, { fix: 'List the folder above it to see what is there.' });
 };
 
 /** With `/` on every system. */

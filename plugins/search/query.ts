@@ -1,4 +1,4 @@
-import { Refusal } from './refusal.ts';
+import { ToolError } from '../../kernel/index.ts';
 import type { Rules } from './rules.ts';
 
 export interface Query {
@@ -47,8 +47,8 @@ export interface Engine {
 
 /** Milliseconds that one search may take. */
 export const TIMEOUT_MS = 10_000;
-export const tooSlow = (): Refusal =>
-  new Refusal('TIMEOUT', `The search took longer than ${TIMEOUT_MS / 1000} seconds.`, {
+export const tooSlow = (): ToolError =>
+  new ToolError('TIMEOUT', `The search took longer than ${TIMEOUT_MS / 1000} seconds.`, {
     retryable: true,
     fix: 'Search a smaller folder, or make the pattern simpler.',
   });

@@ -1,7 +1,7 @@
-import { type Child, messageOf } from '../../kernel/index.ts';
+import { type Child, messageOf, ToolError } from '../../kernel/index.ts';
 import { type Engine, EngineMissing, type FileMatches, type Query, type Remarks, type Row, type TextQuery, TIMEOUT_MS, tooSlow } from './query.ts';
 import type { Desk } from './place.ts';
-import { invalidPattern, Refusal } from './refusal.ts';
+import { invalidPattern } from './answering.ts';
 import { SKIPPED } from './rules.ts';
 
 /** Searches with the ripgrep that comes with the package. Never one from PATH, never through a shell. */
@@ -78,9 +78,9 @@ const remarks = (errors: string, isFailed: boolean): Remarks => {
   return { unreadable, notes: [] };
 };
 
-const failure = (lines: readonly string[]): Refusal => {
+const failure = (lines: readonly string[]): ToolError => {
   const text = lines.join('\n');
-  if (!/regex|PCRE2|pattern/i.test(text)) return new Refusal('EXTERNAL_ERROR', `ripgrep failed: ${text.slice(0, 1000)}`, { retryable: true });
+  if (!/regex|PCRE2|pattern/i.test(text)) return new ToolError('EXTERNAL_ERROR', `ripgrep failed: ${text.slice(0, 1000)}`, { retryable: true });
   const reason = lines.find((line) => line.startsWith('error: '))?.slice(7) ?? lines.find((line) => line.startsWith('PCRE2: '))?.slice(7) ?? text.slice(0, 500);
   return invalidPattern(reason);
 };

@@ -1,6 +1,6 @@
 import { Script, createContext } from 'node:vm';
+import { ToolError } from '../../kernel/index.ts';
 import { TIMEOUT_MS, type Row, type TextQuery } from './query.ts';
-import { Refusal } from './refusal.ts';
 
 /** The lines of a text that match, with those around them. Like ripgrep, the first `limit` matches set what is shown. */
 export const scanText = (text: string, regex: RegExp, { limit, context }: Pick<TextQuery, 'limit' | 'context'>): readonly Row[] => {
@@ -42,7 +42,7 @@ export const inTime = <T>(work: () => T): T => {
     return caller.runInContext(createContext({ work }), { timeout: Math.min(BATCH_MS, TIMEOUT_MS) }) as T;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    throw new Refusal('TIMEOUT', 'The pattern takes too long to match.', { fix: 'Make it simpler: avoid repeated groups that can match the same text.' });
+    throw new ToolError('TIMEOUT', 'The pattern takes too long to match.', { fix: 'Make it simpler: avoid repeated groups that can match the same text.' });
   }
 };
 

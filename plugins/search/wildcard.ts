@@ -1,7 +1,7 @@
 import { basename, relative } from 'node:path';
+import { ToolError } from '../../kernel/index.ts';
 import picomatch from 'picomatch';
 import { slashed } from './place.ts';
-import { Refusal } from './refusal.ts';
 
 /**
  * A test for absolute paths below `root`. Without a slash the pattern is for names anywhere, else for paths relative to the
@@ -25,6 +25,6 @@ const compile = (pattern: string, asked: string): ((text: string) => boolean) =>
     // Parentheses are part of real names, such as `app/(shop)/page.tsx`.
     return picomatch(pattern.replace(/[()]/g, '\\$&'), { dot: true, noextglob: true, nonegate: true, windows: false });
   } catch {
-    throw new Refusal('INVALID_ARGUMENT', `Not a valid glob pattern: ${asked.slice(0, 200)}`);
+    throw new ToolError('INVALID_ARGUMENT', `Not a valid glob pattern: ${asked.slice(0, 200)}`);
   }
 };

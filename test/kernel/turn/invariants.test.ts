@@ -1,6 +1,6 @@
 /** What the kernel keeps whatever plugins choose. */
 import { describe, expect, test } from 'vitest';
-import { definePlugin, defineTool, jsonSchema, type Effect, type ToolCall, type ViewMessage } from 'cast';
+import { definePlugin, defineTool, jsonSchema, ToolError, type Effect, type ToolCall, type ViewMessage } from 'cast';
 import { createMemoryStore, createTestSession, hang, manualClock, say, use } from 'cast/testkit';
 
 const tool = (name: string, effect: Effect, run: (input: Record<string, unknown>, call: ToolCall) => Promise<string>) =>
@@ -118,6 +118,41 @@ describe('each call has exactly one result, in the order issued', () => {
       { status: 'ok', content: 'fine' },
     ]);
   });
+});
+
+test('what a tool throws as its answer keeps its code, and passes the result hook', async () => {
+  const foreign = Object.assign(new Error('from another copy'), { name: 'ToolError', result: new ToolError('CONFLICT', 'from another copy').result });
+  const plugin = definePlugin({
+    name: 'stamp',
+    apply: ({ hooks }) => hooks.result.tap('stamp', (result) => ({ ...result, content: `${result.content} (seen)` })),
+  });
+  await using session = await createTestSession({
+    plugins: [
+      plugin,
+      toolbox(
+        tool('shut', 'read', async () => {
+          throw new ToolError('UNAVAILABLE', 'not found today', { fix: 'Come back tomorrow.', retryable: true });
+        }),
+        tool('long', 'read', () => {
+          throw new ToolError('TIMEOUT', 'x'.repeat(5_000));
+        }),
+        tool('copy', 'read', async () => {
+          throw foreign;
+        }),
+      ),
+    ],
+    script: [use(['shut'], ['long'], ['copy']), say('done')],
+  });
+  await session.run('go');
+  expect(session.results()).toMatchObject([
+    {
+      status: 'error',
+      content: 'not found today\nCome back tomorrow. (seen)',
+      error: { code: 'UNAVAILABLE', retryable: true, suggestedFix: 'Come back tomorrow.' },
+    },
+    { status: 'error', content: `${'x'.repeat(3_000)}… (seen)`, error: { code: 'TIMEOUT', retryable: false } },
+    { status: 'error', content: 'from another copy (seen)', error: { code: 'CONFLICT' } },
+  ]);
 });
 
 describe('order', () => {

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { canonicalPath } from '../../../kernel/paths.ts';
-import { type Scope, type Tool, type ToolCall, type ToolInputs, type ToolResult, validate } from '../../../kernel/index.ts';
+import { type Scope, type Tool, type ToolCall, type ToolInputs, type ToolResult } from '../../../kernel/index.ts';
 import plugin from '../../../plugins/files/index.ts';
+import { callTool, putInto } from '../tool-call.ts';
 
 export interface Desk {
   readonly cwd: string;
@@ -33,25 +34,10 @@ export const openDesk = (): Desk => {
   plugin.spec.apply?.(scope);
   return {
     cwd,
-    put(name, content) {
-      const path = join(cwd, name);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, content);
-      return path;
-    },
+    put: (name, content) => putInto(cwd, name, content),
     bytes: (name) => readFileSync(join(cwd, name)),
     text: (name) => readFileSync(join(cwd, name), 'utf8'),
-    async run(name, given, more = {}) {
-      const tool = tools.get(name);
-      if (!tool) throw new Error(`no tool ${name}`);
-      const checked = await validate(tool.schema, given);
-      if (checked.issues) throw new Error(checked.issues.map((issue) => issue.message).join('; '));
-      const input = checked.value as never;
-      const paths = await Promise.all(tool.paths(input).map((path) => canonicalPath(path, cwd)));
-      const call = { id: 'c1', tool: name, input, cwd, paths, signal: new AbortController().signal, progress() {}, ...more } as unknown as ToolCall;
-      const result = await tool.run(input, call);
-      return typeof result === 'string' ? { status: 'ok', content: result } : { status: 'ok', content: '', ...result };
-    },
+    run: (name, given, more) => callTool(tools.get(name), given, cwd, more),
     remove: () => rmSync(top, { recursive: true, force: true }),
   };
 };

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { canonicalPath } from '../../../kernel/paths.ts';
-import { CastError, type Child, type Powers, type Scope, type Tool, type ToolCall, type ToolInputs, type ToolResult, validate } from '../../../kernel/index.ts';
+import { CastError, type Child, type Powers, type Scope, type Tool, type ToolCall, type ToolInputs, type ToolResult } from '../../../kernel/index.ts';
 import plugin from '../../../plugins/search/index.ts';
+import { callTool, putInto } from '../tool-call.ts';
 
 export type Engine = 'auto' | 'ripgrep' | 'walk';
 export interface Desk {
@@ -74,23 +75,8 @@ export const openDesk = (start: Powers['process']['spawn'] = startChild): Desk =
     top,
     cwd,
     started,
-    put(name, content = '') {
-      const path = join(cwd, name);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, content);
-      return path;
-    },
-    async run(engine, name, given, more = {}) {
-      const tool = toolsFor(engine).get(name);
-      if (!tool) throw new Error(`no tool ${name}`);
-      const checked = await validate(tool.schema, given);
-      if (checked.issues) throw new Error(checked.issues.map((issue) => issue.message).join('; '));
-      const input = checked.value as never;
-      const paths = await Promise.all(tool.paths(input).map((path) => canonicalPath(path, cwd)));
-      const call = { id: 'c1', tool: name, input, cwd, paths, signal: new AbortController().signal, progress() {}, ...more } as unknown as ToolCall;
-      const result = await tool.run(input, call);
-      return typeof result === 'string' ? { status: 'ok', content: result } : { status: 'ok', content: '', ...result };
-    },
+    put: (name, content) => putInto(cwd, name, content),
+    run: (engine, name, given, more) => callTool(toolsFor(engine).get(name), given, cwd, more),
     remove: () => rmSync(top, { recursive: true, force: true }),
   };
 };

@@ -1,20 +1,4 @@
-import { messageOf, type ToolErrorCode, type ToolResult } from '../../kernel/index.ts';
-
-/** A model that sends a million characters need not be told all of them. */
-const MAX_MESSAGE = 3_000;
-
-/** Ends a tool early with an `error` result. Thrown inside this plugin only: `answering` turns it into the result. */
-export class Refusal extends Error {
-  readonly result: ToolResult;
-  constructor(code: ToolErrorCode, message: string, more: { readonly fix?: string; readonly retryable?: boolean } = {}) {
-    super(message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message);
-    this.result = {
-      status: 'error',
-      content: more.fix === undefined ? this.message : `${this.message}\n${more.fix}`,
-      error: { code, retryable: more.retryable ?? false, ...(more.fix === undefined ? {} : { suggestedFix: more.fix }) },
-    };
-  }
-}
+import { isToolError, messageOf, ToolError, type ToolErrorCode, type ToolResult } from '../../kernel/index.ts';
 
 const SYSTEM: Readonly<Record<string, readonly [ToolErrorCode, string]>> = {
   ENOENT: ['NOT_FOUND', 'File not found'],
@@ -32,17 +16,17 @@ const SYSTEM: Readonly<Record<string, readonly [ToolErrorCode, string]>> = {
   EBUSY: ['UNAVAILABLE', 'The file is in use and cannot be replaced'],
 };
 
-/** Runs a tool's body: refusals, aborts and errors of the file system become results; anything else is a fault and goes on. */
+/** Runs a tool's body: an abort becomes a result, an error of the file system one that says what it means; anything else goes on. */
 export const answering = async (shown: string, signal: AbortSignal, body: () => Promise<ToolResult>): Promise<ToolResult> => {
   try {
     return await body();
   } catch (error) {
-    if (error instanceof Refusal) return error.result;
+    if (isToolError(error)) throw error;
     if (signal.aborted) return { status: 'aborted', content: '[aborted]' };
     const code = (error as NodeJS.ErrnoException).code ?? '';
     const known = SYSTEM[code];
-    if (known) return new Refusal(known[0], `${known[1]}: ${shown}`).result;
-    if (/^E[A-Z0-9]+$/.test(code)) return new Refusal('EXTERNAL_ERROR', `${shown}: ${messageOf(error)}`).result;
+    if (known) throw new ToolError(known[0], `${known[1]}: ${shown}`);
+    if (/^E[A-Z0-9]+$/.test(code)) throw new ToolError('EXTERNAL_ERROR', `${shown}: ${messageOf(error)}`);
     throw error;
   }
 };
