@@ -12,7 +12,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const KEPT_FILES = 6;
 
 /** What somebody else could have written would run as the user's own code. False where files have no owner. */
-export const isPrivate = (folder: string): boolean => {
+const isPrivate = (folder: string): boolean => {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
 };

@@ -10,7 +10,7 @@ interface Findings {
 type Check = (value: unknown, key: string, findings: Findings) => void;
 
 /** Keys of surfaces, kept in `settings.json` beside the ones every part of cast knows. */
-export const SURFACE_KEYS = ['$schema', 'theme', 'keys', 'vim', 'statusLine', 'updatedAt'] as const;
+const SURFACE_KEYS = ['$schema', 'theme', 'keys', 'vim', 'statusLine', 'updatedAt'] as const;
 
 /** `user, /home/me/.cast/cast.config.ts`, as it stands in messages. */
 export const describeOrigin = (origin: Origin): string => (origin.file === undefined ? origin.layer : `${origin.layer}, ${origin.file}`);

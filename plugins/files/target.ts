@@ -93,7 +93,7 @@ export const readUpTo = async (handle: FileHandle, max: number, signal: AbortSig
 };
 
 /** Largest file, in bytes, that is changed or compared as a whole. */
-export const MAX_WHOLE = 64 * 1024 * 1024;
+const MAX_WHOLE = 64 * 1024 * 1024;
 
 /** The whole content of a regular file with the stat that belongs to it. */
 export const readWhole = async (target: Target, signal: AbortSignal): Promise<{ bytes: Buffer; stat: BigIntStats }> => {

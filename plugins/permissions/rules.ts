@@ -33,8 +33,6 @@ const problemOf = (tool: string, pattern: string): string | undefined => {
   return undefined;
 };
 
-export const isRule = (text: string): boolean => typeof parseRule(text) !== 'string';
-
 /** The rules of the configuration. Throws CONFIG_INVALID for the first one that cannot be read. */
 export const configuredRules = (config: ConfigView): readonly Rule[] =>
   (['deny', 'allow'] as const).flatMap((decision) =>

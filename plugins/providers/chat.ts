@@ -8,7 +8,7 @@ import { learn, NO_QUIRKS, type Quirks } from './quirks.ts';
 import { type SseEvent, SseReader } from './sse.ts';
 import { type Limits, startWatch, type Watch } from './timeouts.ts';
 
-export const DEFAULT_KEY = 'CAST_API_KEY';
+const DEFAULT_KEY = 'CAST_API_KEY';
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 /** A changed request is sent at most twice for one refusal after another. */
 const MAX_CHANGES = 2;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 
 /** So many calls in a row may be the same. */
-export const ALLOWED_REPEATS = 3;
+const ALLOWED_REPEATS = 3;
 /** Asking a background task how it stands is meant to be repeated. */
 const EXEMPT: ReadonlySet<string> = new Set(['bash_output']);
 

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { CastError, messageOf, type Delta, type Purpose } from '../../kernel/index.ts';
 
-export const RECORDING_VERSION = 1;
+const RECORDING_VERSION = 1;
 const MAX_BYTES = 64 * 1_048_576;
 const PURPOSES: readonly Purpose[] = ['main', 'judge', 'summary', 'title', 'memory', 'hook'];
 

@@ -88,7 +88,7 @@ const entryOf = (row: StoredEntry): Entry | undefined => {
 };
 
 /** Undefined when the text is not the JSON of an object. */
-export const dataOf = (json: string): object | undefined => {
+const dataOf = (json: string): object | undefined => {
   try {
     const data: unknown = JSON.parse(json);
     return typeof data === 'object' && data !== null ? data : undefined;

@@ -15,7 +15,7 @@ export interface Analysis extends Script {
 }
 
 /** All commands of a text: those that stand in it, and those that wrappers such as `env`, `xargs` and `bash -c` run. */
-export const analyse = (text: string): Analysis => {
+const analyse = (text: string): Analysis => {
   const script = parseScript(text);
   if (!script) return { commands: [], constructs: new Set(), bomb: false, unclear: 'the shell syntax is incomplete or unknown' };
   const found: Found = { commands: [], bomb: script.bomb };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { canonicalPath } from '../../../kernel/paths.ts';
 import { type Scope, type Tool, type ToolCall, type ToolInputs, type ToolResult } from '../../../kernel/index.ts';
 import plugin from '../../../plugins/files/index.ts';
-import { callTool, putInto } from '../tool-call.ts';
+import { callTool, putInto } from '../../tool-call.ts';
 
 export interface Desk {
   readonly cwd: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { canonicalPath } from '../../../kernel/paths.ts';
 import { CastError, type Child, type Powers, type Scope, type Tool, type ToolCall, type ToolInputs, type ToolResult } from '../../../kernel/index.ts';
 import plugin from '../../../plugins/search/index.ts';
-import { callTool, putInto } from '../tool-call.ts';
+import { callTool, putInto } from '../../tool-call.ts';
 
 export type Engine = 'auto' | 'ripgrep' | 'walk';
 export interface Desk {

@@ -1,9 +1,9 @@
 /** One call of a tool as the kernel makes it: its input checked, its paths canonical, what it throws as an answer taken as one. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { thrownAnswer } from '../../kernel/call/outcome.ts';
-import { canonicalPath } from '../../kernel/paths.ts';
-import { type Tool, type ToolCall, type ToolResult, validate } from '../../kernel/index.ts';
+import { thrownAnswer } from '../kernel/call/outcome.ts';
+import { canonicalPath } from '../kernel/paths.ts';
+import { type Tool, type ToolCall, type ToolResult, validate } from '../kernel/index.ts';
 
 export const callTool = async (tool: Tool | undefined, given: unknown, cwd: string, more: Partial<ToolCall> = {}): Promise<ToolResult> => {
   if (!tool) throw new Error('no such tool');
