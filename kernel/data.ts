@@ -101,7 +101,12 @@ export interface EntryData {
     readonly tokensAfter: number;
   };
   /** Replaces an entry's content in the view; the entry itself stays as it was. */
-  mask: { readonly entry: string; readonly note: string };
+  mask: {
+    readonly entry: string;
+    readonly note: string;
+    /** What of it is replaced. Default: all of its content but the calls. */
+    readonly only?: 'images';
+  };
   workspace: { readonly cwd: string };
   turn: { readonly turn: number; readonly phase: 'start' | 'end'; readonly reason?: string; readonly code?: string };
   plugin: { readonly plugin: string; readonly slice: string; readonly data: unknown };
@@ -143,6 +148,8 @@ export type Purpose = 'main' | 'judge' | 'summary' | 'title' | 'memory' | 'hook'
 export interface ModelRequest {
   readonly purpose: Purpose;
   readonly session: string;
+  /** Name of the provider that answers. */
+  readonly provider: string;
   readonly model: string;
   readonly system: string;
   readonly messages: readonly Message[];
@@ -162,19 +169,27 @@ export type Delta =
   /** Absent when the stream broke: a reply without an `end` is no success. */
   | { readonly type: 'end'; readonly reason: 'stop' | 'calls' | 'length' | 'refused' };
 
+/** What is not known is absent. */
 export interface ModelInfo {
   readonly id: string;
   /** Tokens. */
   readonly contextWindow?: number;
   /** Tokens. */
   readonly maxOutput?: number;
-  /** US dollars a million tokens. */
-  readonly price?: { readonly in: number; readonly out: number };
+  /** US dollars a million tokens. Without prices of their own cached tokens cost as much as others. */
+  readonly price?: { readonly in: number; readonly out: number; readonly cacheRead?: number; readonly cacheWrite?: number };
+  /** Levels of reasoning, the least first; empty for a model that does not reason, without `off` for one that always does. */
+  readonly reasoning?: { readonly levels: readonly string[]; readonly default?: string };
+  /** Whether it takes images. */
+  readonly images?: boolean;
 }
 
 export interface Provider {
   readonly name: string;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<Delta>;
+  /** What is known of a model by now. Asks nobody: it is read before each request. */
+  info?(model: string): ModelInfo | undefined;
+  /** Asks the provider for its models. */
   models?(signal: AbortSignal): Promise<readonly ModelInfo[]>;
 }
 

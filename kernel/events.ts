@@ -25,7 +25,7 @@ export interface EventMap {
     durationMs: number /** A gate or an unanswered ask turned it down. */;
     denied?: string;
   };
-  usage: { usage: Usage; purpose: Purpose; estimated?: boolean; model: string; child?: string };
+  usage: { usage: Usage; purpose: Purpose; estimated?: boolean; provider: string; model: string; child?: string };
   retry: { attempt: number; delayMs: number; reason: string };
   'question.asked': { question: Question };
   'question.answered': { id: string; choice: string; by: string; rules: readonly string[]; tool?: string; text: string };

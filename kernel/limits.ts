@@ -43,4 +43,8 @@ export const LIMITS = {
   /** Tokens: context window and reply of a model about which nothing is known. */
   contextWindow: 128_000,
   maxOutputTokens: 8_192,
+  /** Tokens that a reply may always have, however full the window seems: below that there is no answer worth asking for. */
+  leastOutputTokens: 256,
+  /** Tokens of the window that are asked for by nobody: sizes are estimates. */
+  windowMargin: 1_024,
 } as const;

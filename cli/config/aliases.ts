@@ -6,6 +6,8 @@ type Rename = readonly [flat: string, path: readonly string[]];
 const RENAMES: readonly Rename[] = [
   ['modelProvider', ['provider']],
   ['reasoningLevel', ['reasoning']],
+  ['subagentModel', ['models', 'subagent']],
+  ['planModel', ['models', 'plan']],
   ['permissionMode', ['permissions', 'mode']],
   ['maxTurnIterations', ['limits', 'maxSteps']],
   ['searchProvider', ['plugins', 'web', 'search']],

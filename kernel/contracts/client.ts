@@ -43,6 +43,10 @@ export interface Snapshot {
   readonly root: string;
   readonly title: string;
   readonly model: string;
+  /** Name of the provider that serves it; null when there is none. */
+  readonly provider: string | null;
+  /** Tokens that its context window holds. */
+  readonly window: number;
   readonly status: SessionStatus;
   readonly turn: number;
   /** Of the newest event: read on with `events(seq)`. */

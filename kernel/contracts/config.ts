@@ -1,3 +1,5 @@
+import type { ModelInfo } from '../data.ts';
+
 /** One shape in every layer. Programs write `settings.json`; people write `cast.config.*`, which wins within its layer. */
 
 export interface ProviderConfig {
@@ -9,6 +11,18 @@ export interface ProviderConfig {
   readonly headers?: Readonly<Record<string, string>>;
   /** How it spells reasoning and caching; default: from the host. */
   readonly dialect?: string;
+  /** Of OpenRouter alone, never sent elsewhere: who asks, for its statistics. Empty: it is not told. */
+  readonly providerHeaders?: { readonly httpReferer?: string; readonly xTitle?: string };
+  /** Of OpenRouter alone: the providers that may serve a request. */
+  readonly only?: readonly string[];
+  readonly temperature?: number;
+  readonly topP?: number;
+  /** Of the Responses API: `auto`, `concise` or `detailed`. */
+  readonly reasoningSummary?: string;
+  /** Tokens. */
+  readonly reasoningMaxTokens?: number;
+  /** What is known better than the provider says it, by model. */
+  readonly models?: Readonly<Record<string, Omit<ModelInfo, 'id'>>>;
   readonly [key: string]: unknown;
 }
 
@@ -31,11 +45,21 @@ export interface PermissionsConfig {
   readonly deny?: readonly string[];
 }
 
+export interface ModelSlots {
+  /** For child sessions. */
+  readonly subagent?: string;
+  readonly plan?: string;
+  readonly summary?: string;
+  readonly judge?: string;
+}
+
 export interface CastConfig {
   readonly model?: string;
   /** Name of the active provider among `providers`, or of one that a plugin brings. */
   readonly provider?: string;
   readonly providers?: Readonly<Record<string, ProviderConfig>>;
+  /** Other models than the main one, each `model` of the active provider or `provider/model`. */
+  readonly models?: ModelSlots;
   /** `provider/model`, tried in order when the first cannot go on. */
   readonly fallback?: readonly string[];
   readonly reasoning?: string;

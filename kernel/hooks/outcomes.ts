@@ -83,6 +83,7 @@ export const sections = aList(section);
 export const messages = aList(message);
 export const admission = partial({ text, before: list(text), handled: optional(text) });
 export const request = partial({
+  provider: text,
   model: text,
   system: text,
   messages: list(message),

@@ -15,6 +15,10 @@ export interface SessionFace {
   /** Whether a person can be asked. */
   readonly interactive: boolean;
   readonly model: string;
+  /** Name of the active provider. */
+  readonly provider: string;
+  /** Tokens that the context window of the model holds. */
+  readonly window: number;
   /** The conversation as the model sees it, each message with the id of its entry. */
   view(): readonly ViewMessage[];
   /** The newest entries of the current branch, oldest first. */
@@ -27,6 +31,8 @@ export interface SessionFace {
   }): Promise<readonly import('../data.ts').Entry[]>;
   /** Shortens the view through the `compact` hook. False when every tap declined. */
   compact(reason: 'threshold' | 'overflow' | 'command', signal: AbortSignal, instructions?: string): Promise<boolean>;
+  /** Replaces the content of an entry in the view by a note, or only its images; the entry itself stays as it was. */
+  mask(entry: string, note: string, only?: 'images'): Promise<void>;
   /** Takes effect once the results of the running batch are stored. */
   moveTo(cwd: string): void;
   /** Asks a person, through the `ask` hook first. Resolves to `reject` where nobody can answer. */
@@ -100,6 +106,9 @@ export interface StreamPipe {
 
 export interface Failure {
   readonly kind: ProviderFailure;
+  /** Which provider failed, with which model. */
+  readonly provider: string;
+  readonly model: string;
   readonly error: unknown;
   /** How often this kind has come in this turn, this one included. */
   readonly seen: number;

@@ -3,6 +3,7 @@ import type { ModelRequest, Usage } from '../data.ts';
 import { CastError } from '../errors.ts';
 import type { Powers } from '../plugin.ts';
 import type { Session } from '../session/session.ts';
+import { book } from '../reply/book.ts';
 import { addUsage, NO_USAGE } from '../session/tally.ts';
 
 type Asked = Parameters<Powers['model']['ask']>[0];
@@ -13,20 +14,17 @@ export const askModel = async (plugin: string, session: Session | null, asked: A
   const request = requestOf(plugin, session, asked);
   let text = '';
   let usage: Usage | undefined;
-  for await (const delta of session.provider().stream(request, signal)) {
+  for await (const delta of session.provider(request.provider).stream(request, signal)) {
     if (delta.type === 'text') text += delta.text;
     if (delta.type === 'usage') usage = { ...addUsage(NO_USAGE, delta), totalTokens: delta.totalTokens ?? delta.promptTokens + delta.completionTokens };
   }
-  if (!usage) return { text };
-  session.tally.usage = addUsage(session.tally.usage, usage);
-  session.emit('usage', { usage, model: request.model, purpose: asked.purpose });
-  return { text, usage };
+  return usage ? { text, usage: book(session, request, usage) } : { text };
 };
 
-const requestOf = (plugin: string, session: Session, { purpose, prompt, system = '', model = session.model, maxOutputTokens }: Asked): ModelRequest => ({
+const requestOf = (plugin: string, session: Session, { purpose, prompt, system = '', model, maxOutputTokens }: Asked): ModelRequest => ({
   purpose,
   session: session.id,
-  model,
+  ...session.route(purpose, model),
   system,
   messages: [{ role: 'user', origin: plugin, blocks: [{ type: 'text', text: prompt }] }],
   tools: [],

@@ -47,6 +47,7 @@ const isPositive = (value: unknown): boolean => typeof value === 'number' && Num
 const aText = fits('a text', isText);
 const texts = fits('a list of texts', (value) => Array.isArray(value) && value.every(isText));
 const aCount = fits('a whole number above 0', (value) => isPositive(value) && Number.isInteger(value));
+const aFlag = fits('true or false', (value) => typeof value === 'boolean');
 const anAmount = fits('a number of at least 0', (value) => value === 0 || isPositive(value));
 const oneOf = (...words: readonly string[]): Check => fits(words.map((word) => `"${word}"`).join(' or '), (value) => isText(value) && words.includes(value));
 
@@ -84,11 +85,34 @@ const checkKeys = (
 const isPluginEntry = (value: unknown): boolean =>
   typeof value === 'boolean' || isText(value) || (isRecord(value) && (value['from'] === undefined || isText(value['from'])));
 
+const PRICE = { in: anAmount, out: anAmount, cacheRead: anAmount, cacheWrite: anAmount };
+const MODEL = {
+  contextWindow: aCount,
+  maxOutput: aCount,
+  price: keyed(PRICE),
+  reasoning: keyed({ levels: texts, default: aText }),
+  images: aFlag,
+};
+const PROVIDER = {
+  baseUrl: aText,
+  api: oneOf('chat', 'responses'),
+  key: aText,
+  headers: recordOf(aText),
+  dialect: aText,
+  providerHeaders: keyed({ httpReferer: aText, xTitle: aText }),
+  only: texts,
+  temperature: anAmount,
+  topP: anAmount,
+  reasoningSummary: aText,
+  reasoningMaxTokens: aCount,
+  models: recordOf(keyed(MODEL)),
+};
 const SHAPE: Readonly<Record<string, Check>> = {
   model: aText,
   provider: aText,
   // Providers have settings of their own beside these.
-  providers: recordOf(keyed({ baseUrl: aText, api: oneOf('chat', 'responses'), key: aText, headers: recordOf(aText), dialect: aText }, true)),
+  providers: recordOf(keyed(PROVIDER, true)),
+  models: keyed({ subagent: aText, plan: aText, summary: aText, judge: aText }),
   fallback: texts,
   reasoning: aText,
   permissions: keyed({ mode: oneOf('default', 'ask', 'bypass'), allow: texts, deny: texts }),

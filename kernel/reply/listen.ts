@@ -27,7 +27,7 @@ export const listen = async (session: Session, at: StepContext, request: ModelRe
   session.hooks.sync('stream', pipe, at);
   const reply = new Incoming((type, text) => session.emit(type, { text }), pipe, session.exits);
   try {
-    const provider = session.provider();
+    const provider = session.provider(request.provider);
     await follow(provider.stream(request, at.signal), at.signal, (delta) => reply.take(delta));
     reply.flush();
     at.signal.throwIfAborted();

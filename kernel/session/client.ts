@@ -60,6 +60,8 @@ const snapshotOf = async (session: Session, waiting: readonly { readonly name: s
     root: session.root,
     title: record?.title ?? '',
     model: session.model,
+    provider: session.activeProvider()?.name ?? null,
+    window: session.limits.contextWindow,
     status: session.status,
     turn: session.turn,
     seq: session.events.seq,

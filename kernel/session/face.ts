@@ -1,5 +1,6 @@
 import type { SessionFace } from '../hooks/subjects.ts';
 import { compact } from './compaction.ts';
+import { mask } from './mask.ts';
 import type { Session } from './session.ts';
 
 /** What taps see of a session: enough to read it and to ask for the few changes that taps may ask for. */
@@ -14,10 +15,17 @@ export const createFace = (session: Session): SessionFace => ({
   get model() {
     return session.model;
   },
+  get provider() {
+    return session.provider().name;
+  },
+  get window() {
+    return session.limits.contextWindow;
+  },
   view: () => session.view(),
   tail: (count) => session.history.entries.slice(-count),
   read: async (query) => session.store.read(session.id, query),
   compact: (reason, signal, instructions) => compact(session, reason, signal, instructions),
+  mask: (entry, note, only) => mask(session, entry, note, only),
   moveTo: (cwd) => session.workspace.ask(cwd),
   ask: (question, signal) => session.broker.ask(question, { session: session.face, turn: session.turn, signal }),
 });

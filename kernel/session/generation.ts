@@ -11,6 +11,11 @@ import { dispose } from './dispose.ts';
 import { NamedItems } from './registry.ts';
 import type { StateSlices } from './state.ts';
 
+export interface Prefix {
+  readonly system: string;
+  readonly tools: readonly ToolCard[];
+}
+
 export class Generation {
   readonly hooks: HookSet;
   readonly config: ConfigView;
@@ -24,7 +29,7 @@ export class Generation {
   /** What the configuration asked for and did not get. */
   readonly warnings: string[] = [];
   /** Fixed at the first request, so that the provider's cache holds. Null until then. */
-  prefix: { readonly system: string; readonly tools: readonly ToolCard[] } | null = null;
+  prefix: Prefix | null = null;
   readonly #services = new Map<string, { readonly service: unknown; readonly from: string }>();
   readonly #disposals: { readonly from: string; readonly run: Dispose }[] = [];
 

@@ -2,7 +2,7 @@
 import type { SessionStatus } from '../contracts/client.ts';
 import type { CastConfig } from '../contracts/config.ts';
 import type { SessionRecord, Store } from '../contracts/store.ts';
-import type { Entry, Input, NewEntry, Provider } from '../data.ts';
+import type { Entry, Input, NewEntry, Provider, Purpose } from '../data.ts';
 import { CastError, messageOf } from '../errors.ts';
 import type { EventMap, EventType } from '../events.ts';
 import type { FaultObserver } from '../hooks/guard.ts';
@@ -18,6 +18,7 @@ import { createFace } from './face.ts';
 import { Faults } from './faults.ts';
 import type { Generation } from './generation.ts';
 import { History } from './history.ts';
+import { activeProvider, limitsOf, providerNamed, routeOf, type Route, type SessionLimits } from './models.ts';
 import { InputQueue } from './queue.ts';
 import { Tally } from './tally.ts';
 import { tellEnd } from './turn-end.ts';
@@ -158,27 +159,20 @@ export class Session {
     const { model, provider } = this.#at.record;
     return !isAsked && model !== '' && provider === providerId(config.value) ? model : (config.value.model ?? '');
   }
-  get limits(): { readonly steps: number; readonly contextWindow: number; readonly maxOutputTokens: number } {
-    const limits = this.generation.config.value.limits;
-    return {
-      steps: limits?.maxSteps ?? LIMITS.steps,
-      contextWindow: limits?.contextWindow ?? LIMITS.contextWindow,
-      maxOutputTokens: limits?.maxOutputTokens ?? LIMITS.maxOutputTokens,
-    };
+  get limits(): SessionLimits {
+    return limitsOf(this.generation.config.value, this.activeProvider()?.info?.(this.model));
   }
-  provider(): Provider {
-    const { provider: name } = this.generation.config.value;
-    const known = this.generation.providers.all();
-    const provider = name === undefined ? known[0]?.item : this.generation.providers.get(name);
-    if (!provider) {
-      const names = known.map(({ item }) => item.name).join(', ');
-      throw new CastError(
-        'CONFIG_NO_MODEL',
-        name === undefined ? 'no provider is configured' : `there is no provider ${name}${names === '' ? '' : `; known: ${names}`}`,
-        { fix: 'Set CAST_BASE_URL, CAST_API_KEY and CAST_MODEL, or write `provider`, `providers` and `model` into settings.json.' },
-      );
-    }
-    return provider;
+  /** Undefined when there is none, or none of the name that is configured. */
+  activeProvider(): Provider | undefined {
+    return activeProvider(this.generation);
+  }
+  /** By name, else the active one. Throws CONFIG_NO_MODEL when it is not there. */
+  provider(name?: string): Provider {
+    return providerNamed(this.generation, name);
+  }
+  /** Which model answers a request; `asked` names one, as `model` or `provider/model`. */
+  route(purpose: Purpose, asked?: string): Route {
+    return routeOf(this.generation, { purpose, model: this.model, isChild: this.parent !== undefined, asked });
   }
   view(): readonly ViewMessage[] {
     return this.history.view();

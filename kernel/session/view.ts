@@ -1,8 +1,9 @@
 /** Entries as messages for the model: calls paired with results, what was turned back left out, what was compacted replaced. */
-import type { Block, CallBlock, Entry, Message, NewEntry } from '../data.ts';
+import type { Block, CallBlock, Entry, EntryData, Message, NewEntry } from '../data.ts';
 import type { ViewMessage } from '../hooks/subjects.ts';
 
 type MessageEntry = Extract<Entry, { kind: 'message' }>;
+type Mask = EntryData['mask'];
 
 /** A rough count that is never far below: about four characters a token, more for scripts without spaces. */
 export const estimateTokens = (message: Message): number => {
@@ -52,7 +53,7 @@ export const viewOf = (entries: readonly Entry[]): readonly ViewMessage[] => {
 };
 
 const render = (entries: readonly Entry[]): readonly ViewMessage[] => {
-  const masks = new Map(entries.flatMap((entry) => (entry.kind === 'mask' ? [[entry.data.entry, entry.data.note] as const] : [])));
+  const masks = masksIn(entries);
   const lastReply = entries.findLastIndex(isReply);
   return entries.flatMap((entry, index): readonly ViewMessage[] => {
     // Turned back, and no later reply was accepted.
@@ -61,10 +62,17 @@ const render = (entries: readonly Entry[]): readonly ViewMessage[] => {
     return isReply(entry) ? [shown(entry, masks), ...resultsOf(entry, entries, index + 1, masks)] : [shown(entry, masks)];
   });
 };
+/** Of each entry; what replaces all of it wins over what replaces its images. */
+const masksIn = (entries: readonly Entry[]): ReadonlyMap<string, Mask> => {
+  const masks = new Map<string, Mask>();
+  for (const entry of entries)
+    if (entry.kind === 'mask' && (masks.get(entry.data.entry)?.only ?? 'images') === 'images') masks.set(entry.data.entry, entry.data);
+  return masks;
+};
 const isReply = (entry: Entry): entry is MessageEntry => entry.kind === 'message' && entry.data.role === 'assistant';
 
 /** One result for each call of a reply, in the order of the calls, whatever finished first and whatever was lost. */
-const resultsOf = (reply: MessageEntry, entries: readonly Entry[], from: number, masks: ReadonlyMap<string, string>): readonly ViewMessage[] => {
+const resultsOf = (reply: MessageEntry, entries: readonly Entry[], from: number, masks: ReadonlyMap<string, Mask>): readonly ViewMessage[] => {
   const calls = callsOf(reply.data);
   if (calls.length === 0) return [];
   const next = entries.findIndex((entry, index) => index >= from && isReply(entry));
@@ -97,14 +105,31 @@ const result = (id: string, call: CallBlock, content: string, status: 'aborted' 
   withTokens(id, { role: 'tool', origin: 'kernel', blocks: [{ type: 'result', id: call.id, tool: call.tool, content, status }] });
 const plain = (id: string, text: string): ViewMessage => withTokens(id, { role: 'user', origin: 'kernel', reminder: true, blocks: [{ type: 'text', text }] });
 
-const shown = (entry: MessageEntry, masks?: ReadonlyMap<string, string>): ViewMessage => {
-  const note = masks?.get(entry.id);
-  return withTokens(entry.id, note === undefined ? entry.data : masked(entry.data, note));
+const shown = (entry: MessageEntry, masks?: ReadonlyMap<string, Mask>): ViewMessage => {
+  const mask = masks?.get(entry.id);
+  return withTokens(entry.id, mask === undefined ? entry.data : maskedBy(mask, entry.data));
 };
-const masked = (message: Message, note: string): Message => ({
-  ...message,
-  blocks: message.blocks.flatMap((block): Block[] => (block.type === 'result' ? [{ ...block, content: note }] : block.type === 'call' ? [block] : [])),
-});
+/** The same object for the same mask, so that its tokens are counted once. */
+const maskedBy = (mask: Mask, message: Message): Message => {
+  let masked = maskedMessages.get(mask);
+  if (!masked) {
+    masked = { ...message, blocks: mask.only === 'images' ? withoutImages(message, mask.note) : withoutContent(message, mask.note) };
+    maskedMessages.set(mask, masked);
+  }
+  return masked;
+};
+const maskedMessages = new WeakMap<Mask, Message>();
+/** A text must stay: an empty message is none. */
+const withoutContent = ({ role, blocks }: Message, note: string): readonly Block[] => {
+  const calls = blocks.filter((block) => block.type === 'call');
+  return role === 'tool' ? blocks.flatMap((block) => (block.type === 'result' ? [{ ...block, content: note }] : [])) : [{ type: 'text', text: note }, ...calls];
+};
+const withoutImages = ({ role, blocks }: Message, note: string): readonly Block[] => {
+  const kept = blocks.filter((block) => block.type !== 'image');
+  if (kept.length === blocks.length) return blocks;
+  if (role !== 'tool') return [...kept, { type: 'text', text: note }];
+  return kept.map((block) => (block.type === 'result' ? { ...block, content: `${block.content}\n${note}` } : block));
+};
 
 const estimates = new WeakMap<Message, number>();
 const withTokens = (entry: string, message: Message): ViewMessage => {

@@ -1,8 +1,10 @@
 /** What is sent to the model: a prefix that holds still, then the conversation. */
 import { ToolOffer } from '../call/offer.ts';
-import type { ModelRequest, ToolCard } from '../data.ts';
+import type { ModelRequest } from '../data.ts';
 import { asPlugin } from '../hooks/as-plugin.ts';
-import type { PromptSection, Slot, StepContext } from '../hooks/subjects.ts';
+import type { PromptSection, Slot, StepContext, ViewMessage } from '../hooks/subjects.ts';
+import type { Prefix } from '../session/generation.ts';
+import { outputLimit } from '../session/models.ts';
 import type { Session } from '../session/session.ts';
 
 const SLOTS: readonly Slot[] = ['identity', 'mode', 'conduct', 'project', 'tools', 'environment'];
@@ -21,17 +23,20 @@ export const assemble = async (session: Session, at: StepContext): Promise<Assem
   const draft: ModelRequest = {
     purpose: 'main',
     session: session.id,
-    model: session.model,
+    ...session.route('main'),
     ...session.generation.prefix,
     messages,
-    maxOutputTokens: session.limits.maxOutputTokens,
+    maxOutputTokens: outputLimit(session.limits, tokensOf(session.generation.prefix, messages)),
     ...(session.generation.config.value.reasoning === undefined ? {} : { reasoning: session.generation.config.value.reasoning }),
   };
   return { request: await session.hooks.waterfall('request', draft, at), offer };
 };
 
+const tokensOf = (prefix: Prefix, messages: readonly ViewMessage[]): number =>
+  messages.reduce((sum, message) => sum + message.tokens, Math.ceil((prefix.system.length + JSON.stringify(prefix.tools).length) / 4));
+
 /** Once a generation: the same sections and tools give the same bytes, in this process and after a resume. */
-const buildPrefix = async (session: Session, at: StepContext, offer: ToolOffer): Promise<{ system: string; tools: readonly ToolCard[] }> => {
+const buildPrefix = async (session: Session, at: StepContext, offer: ToolOffer): Promise<Prefix> => {
   const sections = session.generation.sections
     .all()
     .flatMap(({ item, from }): PromptSection[] => {

@@ -26,9 +26,9 @@ export const converse = async (session: Session, at: StepContext): Promise<Reply
     const now = { ...at, attempt };
     const { request, offer } = await assemble(session, now);
     const heard = await listen(session, now, request);
-    bookUsage(session, request.model, heard, now);
+    bookUsage(session, request, heard, now);
     if ('error' in heard) {
-      await recover(session, now, heard, failures.count(heard));
+      await recover(session, now, heard, { provider: request.provider, model: request.model, ...failures.count(heard) });
       continue;
     }
     const review = new Review(heard.message, heard.text, turnedBack++);
@@ -56,7 +56,12 @@ const turnBack = async (session: Session, review: Review, heard: Heard): Promise
 };
 
 /** Lets the taps of `failure` repair what can be repaired; returns when the request is to be made again, throws when not. */
-const recover = async (session: Session, at: StepContext, heard: Broken, seen: Pick<Failure, 'seen' | 'seenInStep' | 'elapsedMs'>): Promise<void> => {
+const recover = async (
+  session: Session,
+  at: StepContext,
+  heard: Broken,
+  seen: Pick<Failure, 'provider' | 'model' | 'seen' | 'seenInStep' | 'elapsedMs'>,
+): Promise<void> => {
   // Stopped, or not the provider's doing: nothing that a retry could mend.
   if (at.signal.aborted || isCastError(heard.error)) {
     await keepPartial(session, heard);

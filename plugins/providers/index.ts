@@ -1,10 +1,11 @@
 /** Model providers of the configuration, and the retries of failed requests. */
 import { definePlugin, jsonSchema, type Provider, type ProviderConfig, ProviderError, type Scope } from '../../kernel/index.ts';
-import { lateStream } from './late-stream.ts';
+import { lateStream } from './stream/late.ts';
 import { manifest } from './manifest.ts';
 import type { Quirks } from './quirks.ts';
-import { createRetry } from './retry.ts';
-import type { Limits } from './timeouts.ts';
+import { createRetry } from './failures/retry.ts';
+import type { Limits } from './stream/timeouts.ts';
+import type { Wire } from './wire.ts';
 
 const options = jsonSchema<Limits, Partial<Limits>>({
   type: 'object',
@@ -23,42 +24,49 @@ export default definePlugin({
     const { providers } = scope.registries;
     for (const [name, config] of Object.entries(scope.config.value.providers ?? {})) providers.add(provider(scope, name, config));
     scope.hooks.open.tap('load what the first request needs', () => {
+      const active = activeConfig(scope);
       // Not waited for: a failure shows when a request is made.
-      if (isActive(scope)) loadChat().catch(() => undefined);
+      if (active) load(active.api).catch(() => undefined);
     });
     const retry = createRetry(() => share(scope.ids.next('retry')));
     scope.hooks.failure.tap('retry', { stage: 'late' }, retry);
   },
 });
 
-/** With the client package in it, so it is kept from sessions that ask another provider. */
-const loadChat = () => import('./chat.ts');
+/** With the client package in them, so they are kept from sessions that ask another provider. */
+const load = async (api: ProviderConfig['api']) => {
+  const [{ createProvider }, wire] = await Promise.all([import('./provider.ts'), loadWire(api)]);
+  return { createProvider, wire };
+};
+const loadWire = async (api: ProviderConfig['api']): Promise<Wire> => {
+  if (api === 'responses') throw new ProviderError('bad_request', 'the Responses API is not supported', { fix: 'Set `api` of the provider to "chat".' });
+  return (await import('./chat/wire.ts')).chatWire;
+};
 
-/** Whether the session asks one of ours; without a name it asks the first that was registered. */
-const isActive = ({ config, registries }: ProviderScope): boolean => {
-  const name = config.value.provider;
-  return registries.providers.list().find((each) => name === undefined || each.name === name)?.from === manifest.name;
+/** Of the provider that the session asks, when it is one of ours; without a name it asks the first that was registered. */
+const activeConfig = ({ config, registries }: ProviderScope): ProviderConfig | undefined => {
+  const { provider: name, providers = {} } = config.value;
+  const active = registries.providers.list().find((each) => name === undefined || each.name === name);
+  return active?.from === manifest.name ? providers[active.name] : undefined;
 };
 
 const provider = (scope: ProviderScope, name: string, config: ProviderConfig): Provider => ({
   name,
   stream: (request, signal) =>
     lateStream(async () => {
-      if (config.api === 'responses') {
-        throw new ProviderError('bad_request', `providers.${name}.api: the Responses API is not supported`, { fix: 'Set it to "chat".' });
-      }
-      const { createChatProvider } = await loadChat();
-      const chat = createChatProvider({
+      const { createProvider, wire } = await load(config.api);
+      const parts = {
         name,
         config,
+        wire,
         fetch: scope.powers.net.fetch,
-        secret: (key) => scope.powers.secrets.get(key),
+        secret: (key: string) => scope.powers.secrets.get(key),
         clock: scope.clock,
         options: scope.options,
         version: manifest.version,
         learnt: scope.host.pool('learnt about hosts', () => new Map<string, Quirks>()),
-      });
-      return chat.stream(request, signal);
+      };
+      return createProvider(parts).stream(request, signal);
     }),
 });
 

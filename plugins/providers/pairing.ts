@@ -1,6 +1,6 @@
 /** Makes an outgoing history one that strict providers take: each call with an id of its own and its result right behind it. */
 import type { Block, CallBlock, Message, ResultBlock } from '../../kernel/index.ts';
-import { isFields, parseJson } from './wire.ts';
+import { isFields, parseJson } from './values.ts';
 
 export interface SentCall {
   readonly id: string;

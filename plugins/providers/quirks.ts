@@ -1,5 +1,5 @@
 /** What a host was found to want otherwise than most: learnt from its refusals, kept for the process. */
-import { readErrorBody } from './error-body.ts';
+import { readErrorBody } from './failures/error-body.ts';
 
 export interface Quirks {
   /** How it calls the limit of the reply. */

@@ -1,6 +1,6 @@
 /** Token counts in the many shapes in which providers send them. */
 import type { Delta } from '../../kernel/index.ts';
-import { type Fields, fieldsOf, isFields, listOf, numberOf } from './wire.ts';
+import { type Fields, fieldsOf, isFields, listOf, numberOf } from './values.ts';
 
 export type UsageDelta = Extract<Delta, { type: 'usage' }>;
 

@@ -1,22 +1,41 @@
-/** Reading of values whose shape no provider guarantees. */
+/** What a wire format has to bring. The shapes of a format stay in its folder: nothing outside of it knows them. */
+import type OpenAI from 'openai';
+import type { Delta, ModelRequest, ProviderConfig, ProviderError } from '../../kernel/index.ts';
+import type { Quirks } from './quirks.ts';
+import type { SseEvent } from './stream/sse.ts';
 
-export type Fields = Readonly<Record<string, unknown>>;
+/** What is known of the host that is asked. */
+export interface HostTraits {
+  /** The name of the provider in the configuration: what it gave us to keep goes back to it alone. */
+  readonly provider: string;
+  readonly quirks: Quirks;
+  /** As configured. */
+  readonly settings: ProviderConfig;
+}
 
-export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
-/** The object under a key; empty when there is none. */
-export const fieldsOf = (value: unknown, key: string): Fields => {
-  const inner = isFields(value) ? value[key] : undefined;
-  return isFields(inner) ? inner : {};
-};
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-/** A text with something in it. */
-export const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-export const numberOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
+export interface Wire {
+  /** A copy in the words of the format: the conversation itself is never mended. */
+  body(request: ModelRequest, host: HostTraits): object;
+  /** By way of the resource of the `openai` package, which knows where such a body goes. */
+  send(client: OpenAI, body: object): Promise<Response>;
+  reader(options: ReaderOptions): ReplyReader;
+}
 
-export const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
+export interface ReaderOptions {
+  readonly request: ModelRequest;
+  /** Makes an error of what the provider said inside the reply. */
+  readonly fail: (body: unknown) => ProviderError;
+}
+
+/** Events of one reply, turned into deltas. */
+export interface ReplyReader {
+  /** Something of the reply itself has come. */
+  readonly began: boolean;
+  /** The reply is whole; only usage may follow. */
+  readonly complete: boolean;
+  /** Nothing that follows counts. */
+  readonly done: boolean;
+  push(event: SseEvent): Iterable<Delta>;
+  /** Calls, what has to go back, usage and the end, which is left out when the reply broke off. */
+  finish(): Iterable<Delta>;
+}

@@ -44,10 +44,10 @@ const CASES: readonly (readonly [name: string, event: CastEvent, line: object | 
     event('tool.ended', { id: 'c1', tool: 'read', status: 'error', content: 'no', error: failure, durationMs: 5 }),
     { type: 'tool_end', id: 'c1', name: 'read', status: 'error', result: 'no', error: failure, durationMs: 5 },
   ],
-  ['usage', event('usage', { usage, purpose: 'main', model: 'm' }), { type: 'usage', usage }],
+  ['usage', event('usage', { usage, purpose: 'main', provider: 'p', model: 'm' }), { type: 'usage', usage }],
   [
     'estimated usage of a child',
-    event('usage', { usage, purpose: 'main', model: 'm', estimated: true, child: 'k' }),
+    event('usage', { usage, purpose: 'main', provider: 'p', model: 'm', estimated: true, child: 'k' }),
     { type: 'usage', usage, estimated: true, subagent: 'k' },
   ],
   ['a retry', event('retry', { attempt: 1, delayMs: 500, reason: 'busy' }), { type: 'retry', attempt: 1, delayMs: 500, reason: 'busy' }],

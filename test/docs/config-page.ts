@@ -54,6 +54,7 @@ ${table(
 /** Interfaces behind a key, and how their keys are written. */
 const BELOW: Readonly<Record<string, { readonly name: string; readonly prefix: string }>> = {
   providers: { name: 'ProviderConfig', prefix: 'providers.NAME.' },
+  models: { name: 'ModelSlots', prefix: 'models.' },
   permissions: { name: 'PermissionsConfig', prefix: 'permissions.' },
   limits: { name: 'LimitsConfig', prefix: 'limits.' },
 };
@@ -64,6 +65,11 @@ const WORDS: Readonly<Record<string, string>> = {
   providers: 'Where models are served, by a name of your own.',
   'providers.NAME.api': 'What the provider speaks: Chat Completions or Responses. Default: `chat`.',
   'providers.NAME.headers': 'Sent with each request.',
+  'providers.NAME.temperature': 'Sent as it stands here. Default: not sent.',
+  'providers.NAME.topP': 'Sent as it stands here. Default: not sent.',
+  'models.plan': 'While a plan is made.',
+  'models.summary': 'Writes the summaries of compactions.',
+  'models.judge': 'Judges commands.',
   reasoning: 'How much the model reasons, in the words of its provider.',
   permissions: 'What runs without asking, what is asked about, and what is refused.',
   'permissions.mode':
@@ -81,8 +87,8 @@ interface Key {
 
 const keysOf = (name: string, prefix: string): readonly Key[] =>
   membersOf(CONTRACT, name).flatMap((member) => {
-    const below = BELOW[member.name];
     const key = `${prefix}${member.name}`;
+    const below = BELOW[key];
     const about = member.comment || WORDS[key];
     if (about === undefined) throw new Error(`${CONTRACT}: ${key} has no comment`);
     return [{ name: key, type: below ? 'object' : plainType(member.type), about }, ...(below ? keysOf(below.name, below.prefix) : [])];

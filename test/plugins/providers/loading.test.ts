@@ -13,12 +13,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PROGRAM = `
   import { createFetch } from './kernel/host/fetch.ts';
-  import { createChatProvider } from './plugins/providers/chat.ts';
+  import { createProvider } from './plugins/providers/provider.ts';
+  import { chatWire as wire } from './plugins/providers/chat/wire.ts';
   const fetch = createFetch({});
   const url = process.argv[2];
   const clock = { now: () => 0, sleep: (ms, signal) => new Promise((resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))) };
   const limits = { firstTokenMs: 20_000, idleMs: 20_000 };
-  const provider = createChatProvider({ name: 'p', config: { baseUrl: url }, fetch, secret: async () => 'k', clock, options: limits, version: '0', learnt: new Map() });
+  const provider = createProvider({ name: 'p', wire, config: { baseUrl: url }, fetch, secret: async () => 'k', clock, options: limits, version: '0', learnt: new Map() });
   const request = { purpose: 'main', session: 's', model: 'm', system: '', messages: [], tools: [] };
   const uses = {
     chat: async () => {

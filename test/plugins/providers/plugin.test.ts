@@ -85,11 +85,11 @@ describe('the plugin', () => {
   ])('what a request needs is loaded early when the active provider is %s', async (_name, config, isLoaded) => {
     vi.resetModules();
     let loads = 0;
-    vi.doMock('../../../plugins/providers/chat.ts', () => {
+    vi.doMock('../../../plugins/providers/provider.ts', () => {
       loads++;
       throw new Error('cannot be loaded');
     });
-    onTestFinished(() => vi.doUnmock('../../../plugins/providers/chat.ts'));
+    onTestFinished(() => vi.doUnmock('../../../plugins/providers/provider.ts'));
     const { open } = apply(config);
     expect(loads).toBe(0);
     open();

@@ -1,7 +1,8 @@
 /** Runs a provider on bodies and servers of a test, and gathers what it yields. */
 import type { Clock, Delta, Message, ModelRequest, Provider, ProviderConfig } from '../../../kernel/index.ts';
 import { createFetch } from '../../../kernel/host/fetch.ts';
-import { createChatProvider } from '../../../plugins/providers/chat.ts';
+import { createProvider } from '../../../plugins/providers/provider.ts';
+import { chatWire } from '../../../plugins/providers/chat/wire.ts';
 import type { Quirks } from '../../../plugins/providers/quirks.ts';
 
 export const clock: Clock = {
@@ -27,9 +28,10 @@ export interface ProviderSetup {
   readonly learnt?: Map<string, Quirks>;
 }
 export const chatProvider = ({ name = 'test', config = {}, key, ...setup }: ProviderSetup): Provider =>
-  createChatProvider({
+  createProvider({
     name,
     config,
+    wire: chatWire,
     fetch: setup.fetch ?? createFetch({}),
     secret: async () => key,
     clock,
@@ -41,6 +43,7 @@ export const chatProvider = ({ name = 'test', config = {}, key, ...setup }: Prov
 export const request = (changes: Partial<ModelRequest> = {}): ModelRequest => ({
   purpose: 'main',
   session: 's1',
+  provider: 'test',
   model: 'a-model',
   system: '',
   messages: [user('hello')],

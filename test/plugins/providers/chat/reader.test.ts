@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readEvents, readPieces } from './replies.ts';
+import { readEvents, readPieces } from '../replies.ts';
 
 const chunk = (delta: object | null, more: object = {}) => ({ choices: [{ index: 0, delta, ...more }] });
 const call = (piece: object) => chunk({ tool_calls: [piece] });

@@ -1,5 +1,5 @@
 /** Puts streamed pieces of tool calls together, by whatever tells them apart. */
-import { type Fields, fieldsOf, isFields, numberOf, parseJson, textOf } from './wire.ts';
+import { type Fields, fieldsOf, isFields, numberOf, parseJson, textOf } from '../values.ts';
 
 interface Piece {
   readonly index: number | undefined;

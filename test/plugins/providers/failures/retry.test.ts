@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type Failure, ProviderError, type ProviderErrorOptions, type ProviderFailure } from '../../../kernel/index.ts';
-import { createRetry } from '../../../plugins/providers/retry.ts';
+import { type Failure, ProviderError, type ProviderErrorOptions, type ProviderFailure } from '../../../../kernel/index.ts';
+import { createRetry } from '../../../../plugins/providers/failures/retry.ts';
 
 const failure = (kind: ProviderFailure, more: Partial<Failure> = {}, options: ProviderErrorOptions = {}): Failure => ({
+  provider: 'p',
+  model: 'm',
   kind,
   error: new ProviderError(kind, `it was ${kind}`, options),
   seen: 1,

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { ProviderFailure } from '../../../kernel/index.ts';
-import { classifyConnection, classifyRefusal, notAReply, type Place } from '../../../plugins/providers/failures.ts';
+import type { ProviderFailure } from '../../../../kernel/index.ts';
+import { classifyConnection, classifyRefusal, notAReply, type Place } from '../../../../plugins/providers/failures/classify.ts';
 
 const NOW = Date.UTC(2026, 0, 15, 12, 0, 0);
 const KEY = 'a-key-that-is-secret';

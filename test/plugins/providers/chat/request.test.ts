@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Block, Message, ModelRequest } from '../../../kernel/index.ts';
-import { chatBody } from '../../../plugins/providers/chat-request.ts';
-import { toObject } from '../../../plugins/providers/pairing.ts';
-import { learn, NO_QUIRKS, type Quirks } from '../../../plugins/providers/quirks.ts';
-import { request, user } from './replies.ts';
+import type { Block, Message, ModelRequest } from '../../../../kernel/index.ts';
+import { chatBody } from '../../../../plugins/providers/chat/request.ts';
+import { toObject } from '../../../../plugins/providers/pairing.ts';
+import { learn, NO_QUIRKS, type Quirks } from '../../../../plugins/providers/quirks.ts';
+import { request, user } from '../replies.ts';
 
 const text = (value: string): Block => ({ type: 'text', text: value });
 const call = (id: string, tool = 'read', args = '{}'): Block => ({ type: 'call', id, tool, arguments: args });
@@ -20,7 +20,7 @@ interface Wire {
   readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly name: string } }[];
 }
 const body = (changes: Partial<ModelRequest> = {}, quirks: Quirks = NO_QUIRKS): { readonly messages: readonly Wire[] } =>
-  JSON.parse(JSON.stringify(chatBody(request(changes), 'p', quirks)));
+  JSON.parse(JSON.stringify(chatBody(request(changes), { provider: 'p', quirks, settings: {} })));
 const messages = (list: readonly Message[], quirks?: Quirks): readonly Wire[] => body({ messages: list }, quirks).messages;
 const pairs = (list: readonly Wire[]): unknown[] => list.map((message) => message.tool_calls?.map((each) => each.id) ?? message.tool_call_id ?? message.role);
 

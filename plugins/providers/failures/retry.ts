@@ -1,5 +1,5 @@
 /** Whether and when a failed request is sent again. */
-import { type Failure, isProviderError, messageOf, type Recovery } from '../../kernel/index.ts';
+import { type Failure, isProviderError, messageOf, type Recovery } from '../../../kernel/index.ts';
 import { inWordsFor } from './retry-after.ts';
 
 const MAX_ATTEMPTS = 8;

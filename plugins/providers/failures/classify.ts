@@ -1,5 +1,5 @@
 /** Names what went wrong: one classifier for HTTP errors, errors inside a stream, and connections that fail. */
-import { ProviderError, type ProviderFailure } from '../../kernel/index.ts';
+import { ProviderError, type ProviderFailure } from '../../../kernel/index.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { type HeaderSource, retryAfterOf } from './retry-after.ts';
 

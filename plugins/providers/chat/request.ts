@@ -1,10 +1,11 @@
 /** A request in the words of Chat Completions. Works on copies: the conversation itself is never mended. */
 import type OpenAI from 'openai';
-import type { Image, Message, ModelRequest } from '../../kernel/index.ts';
-import type { ChatItem } from './chat-stream.ts';
-import { pairCalls, plainId, type SentCall, shortId, type Turn } from './pairing.ts';
-import type { Quirks } from './quirks.ts';
-import { isFields, listOf, textOf } from './wire.ts';
+import type { Image, Message, ModelRequest } from '../../../kernel/index.ts';
+import type { HostTraits } from '../wire.ts';
+import type { ChatItem } from './reader.ts';
+import { pairCalls, plainId, type SentCall, shortId, type Turn } from '../pairing.ts';
+import type { Quirks } from '../quirks.ts';
+import { isFields, listOf, textOf } from '../values.ts';
 
 export type ChatBody = OpenAI.Chat.ChatCompletionCreateParamsStreaming;
 type WireMessage = OpenAI.Chat.ChatCompletionMessageParam;
@@ -12,7 +13,7 @@ type WirePart = OpenAI.Chat.ChatCompletionContentPart;
 
 const NO_RESPONSE = '(no response)';
 
-export const chatBody = (request: ModelRequest, provider: string, quirks: Quirks): ChatBody => {
+export const chatBody = (request: ModelRequest, { provider, quirks }: HostTraits): ChatBody => {
   const { model, maxOutputTokens, reasoning, tools } = request;
   return {
     model,

@@ -1,5 +1,5 @@
 /** How long a provider asks to wait, in all the spellings that occur. */
-import { isFields, listOf, numberOf, textOf } from './wire.ts';
+import { isFields, listOf, numberOf, textOf } from '../values.ts';
 
 export interface HeaderSource {
   get(name: string): string | null;

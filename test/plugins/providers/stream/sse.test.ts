@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type SseEvent, SseReader } from '../../../plugins/providers/sse.ts';
+import { type SseEvent, SseReader } from '../../../../plugins/providers/stream/sse.ts';
 
 const read = (...pieces: readonly (string | Uint8Array)[]): SseEvent[] => {
   const reader = new SseReader();

@@ -1,6 +1,6 @@
 /** Server-sent events out of bytes, however they are cut. Also takes bodies that are no event stream. */
 import { StringDecoder } from 'node:string_decoder';
-import { ProviderError } from '../../kernel/index.ts';
+import { ProviderError } from '../../../kernel/index.ts';
 
 /** Characters of one event, or of one body that is no event stream. */
 const MAX_CHARS = 32 * 1024 * 1024;

@@ -1,11 +1,12 @@
 /** Chunks of a Chat Completions reply, turned into deltas. */
-import type { Delta, ProviderError } from '../../kernel/index.ts';
+import type { Delta, ProviderError } from '../../../kernel/index.ts';
 import { CallAssembler, type WholeCall } from './calls.ts';
 import { ReasoningReader, thinkingOf } from './reasoning.ts';
-import type { SseEvent } from './sse.ts';
-import { HalfKeeper, type Part, ThinkSplitter } from './think.ts';
-import { type UsageDelta, usageOf } from './usage.ts';
-import { type Fields, fieldsOf, isFields, listOf, numberOf, parseJson, textOf } from './wire.ts';
+import type { SseEvent } from '../stream/sse.ts';
+import { HalfKeeper, type Part, ThinkSplitter } from '../stream/think.ts';
+import { type UsageDelta, usageOf } from '../usage.ts';
+import type { ReplyReader } from '../wire.ts';
+import { type Fields, fieldsOf, isFields, listOf, numberOf, parseJson, textOf } from '../values.ts';
 
 type EndReason = Extract<Delta, { type: 'end' }>['reason'];
 
@@ -19,7 +20,7 @@ export interface ChatItem {
   readonly extras?: Readonly<Record<number, unknown>>;
 }
 
-export interface ChatStreamOptions {
+export interface ChatReaderOptions {
   readonly model: string;
   /** Makes an error of what the provider said inside the reply. */
   readonly fail: (body: unknown) => ProviderError;
@@ -45,8 +46,8 @@ const REASONS: Readonly<Record<string, EndReason>> = {
 /** The provider itself says that the reply is no good. */
 const FAILED = new Set(['error', 'abort', 'aborted', 'cancelled', 'network_error', 'insufficient_system_resource']);
 
-export class ChatStream {
-  readonly #options: ChatStreamOptions;
+export class ChatReader implements ReplyReader {
+  readonly #options: ChatReaderOptions;
   readonly #think = new ThinkSplitter();
   readonly #halves = { text: new HalfKeeper(), reasoning: new HalfKeeper() };
   readonly #reasoning = new ReasoningReader();
@@ -62,19 +63,16 @@ export class ChatStream {
   #began = false;
   #done = false;
 
-  constructor(options: ChatStreamOptions) {
+  constructor(options: ChatReaderOptions) {
     this.#options = options;
   }
 
-  /** Something of the reply itself has come. */
   get began(): boolean {
     return this.#began;
   }
-  /** The reply is whole; only usage may follow. */
   get complete(): boolean {
     return this.#finish !== undefined || this.#done;
   }
-  /** Nothing that follows counts. */
   get done(): boolean {
     return this.#done;
   }
@@ -96,7 +94,6 @@ export class ChatStream {
     if (event.whole) this.#done = true;
   }
 
-  /** Calls, what has to go back, usage and the end, which is left out when the reply broke off. */
   *finish(): Generator<Delta> {
     yield* this.#heldBack();
     const isEnded = !this.#damaged && (this.complete || this.#closedByUsage);

@@ -1,5 +1,5 @@
 /** Reasoning in a delta: which field counts, and what has to go back to the provider later. */
-import { type Fields, isFields, listOf, numberOf, textOf } from './wire.ts';
+import { type Fields, isFields, listOf, numberOf, textOf } from '../values.ts';
 
 type Detail = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 /** Ends a request of which nothing comes any more. Time to the first part and time between parts are two limits. */
-import { type Clock, ProviderError } from '../../kernel/index.ts';
-import { inWordsFor } from './retry-after.ts';
+import { type Clock, ProviderError } from '../../../kernel/index.ts';
+import { inWordsFor } from '../failures/retry-after.ts';
 
 export interface Limits {
   /** Milliseconds to the first part of the reply. */

@@ -4,15 +4,16 @@
  */
 import type OpenAI from 'openai';
 import { APIError } from 'openai/core/error';
-import { Completions } from 'openai/resources/chat/completions/completions';
-import type { ChatBody } from './chat-request.ts';
+import type { Wire } from './wire.ts';
 
 const MAX_ERROR_CHARS = 65_536;
 
 export interface Post {
-  readonly baseUrl: string;
+  readonly wire: Wire;
+  /** Of the path of the format. */
+  readonly address: (path: string) => string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: ChatBody;
+  readonly body: object;
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
 }
@@ -28,16 +29,16 @@ export class HttpError extends APIError<number, Headers, undefined> {
 }
 
 /** Throws HttpError, or what `fetch` threw. */
-export const postChat = async ({ baseUrl, headers, body, fetch, signal }: Post): Promise<Response> => {
-  const client = clientThat((path, content) => fetch(`${baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(content), signal }));
-  const answer = await new Completions(client).create(body).asResponse();
+export const post = async ({ wire, address, headers, body, fetch, signal }: Post): Promise<Response> => {
+  const client = clientThat((path, content) => fetch(address(path), { method: 'POST', headers, body: JSON.stringify(content), signal }));
+  const answer = await wire.send(client, body);
   if (!answer.ok) throw new HttpError(answer, await textUpTo(answer, MAX_ERROR_CHARS));
   return answer;
 };
 
-/** All that the resource asks of its client is to post. */
-const clientThat = (post: (path: string, content: unknown) => Promise<Response>): OpenAI => {
-  const client = { post: (path: string, { body }: { readonly body: unknown }) => ({ asResponse: () => post(path, body) }) };
+/** All that a resource asks of its client is to post. */
+const clientThat = (send: (path: string, content: unknown) => Promise<Response>): OpenAI => {
+  const client = { post: (path: string, { body }: { readonly body: unknown }) => ({ asResponse: () => send(path, body) }) };
   return client as unknown as OpenAI;
 };
 

@@ -1,5 +1,5 @@
 /** What a provider's error says, whatever its shape: JSON in a dozen forms, HTML, plain text or nothing. */
-import { type Fields, fieldsOf, isFields, listOf, parseJson, textOf } from './wire.ts';
+import { type Fields, fieldsOf, isFields, listOf, parseJson, textOf } from '../values.ts';
 
 export interface ErrorBody {
   /** In the provider's words, on one line; empty when it says nothing. */

@@ -1,0 +1,11 @@
+/** Chat Completions. */
+import { Completions } from 'openai/resources/chat/completions/completions';
+import type { Wire } from '../wire.ts';
+import { ChatReader } from './reader.ts';
+import { type ChatBody, chatBody } from './request.ts';
+
+export const chatWire: Wire = {
+  body: chatBody,
+  send: (client, body) => new Completions(client).create(body as ChatBody).asResponse(),
+  reader: ({ request, fail }) => new ChatReader({ model: request.model, fail }),
+};

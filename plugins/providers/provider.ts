@@ -1,0 +1,111 @@
+/** A provider of the configuration: sends a request in its wire format and yields what comes back. */
+import { type Clock, type Delta, isProviderError, type ModelRequest, type Provider, type ProviderError } from '../../kernel/index.ts';
+import { classifyConnection, classifyRefusal, notAReply, type Place } from './failures/classify.ts';
+import { bytesOf, HttpError, post } from './post.ts';
+import { learn, NO_QUIRKS, type Quirks } from './quirks.ts';
+import { type SseEvent, SseReader } from './stream/sse.ts';
+import { type Limits, startWatch, type Watch } from './stream/timeouts.ts';
+import { aim, type Target, type TargetParts } from './target.ts';
+import type { ReplyReader, Wire } from './wire.ts';
+
+/** A changed request is sent at most twice for one refusal after another. */
+const MAX_CHANGES = 2;
+/** Milliseconds to read on behind the end mark. */
+const DRAIN_MS = 200;
+
+export interface ProviderParts extends Omit<TargetParts, 'now'> {
+  readonly wire: Wire;
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+  readonly options: Limits;
+  /** What was learnt about hosts, by base URL. */
+  readonly learnt: Map<string, Quirks>;
+}
+
+export const createProvider = (parts: ProviderParts): Provider => ({
+  name: parts.name,
+  stream: (request, signal) => streamReply(parts, request, signal),
+});
+
+/** One generator for all of it: each one more would cost several promises for every part of the reply. */
+async function* streamReply(parts: ProviderParts, request: ModelRequest, signal: AbortSignal): AsyncGenerator<Delta> {
+  const target = await aim({ ...parts, now: () => parts.clock.now() });
+  const place = { ...target.place, model: request.model };
+  const watch = startWatch(parts.clock, parts.options, place.host, signal);
+  const reply = parts.wire.reader({ request, fail: (body) => failureInside(body, place) });
+  let chunks: AsyncIterator<Uint8Array> | undefined;
+  try {
+    chunks = bytesOf(await send(parts, target, request, watch.signal))[Symbol.asyncIterator]();
+    const events = new SseReader();
+    for (let isOver = false; !isOver; ) {
+      const next = await nextOf(chunks, place);
+      for (const delta of deltasIn(next.done ? events.end() : events.push(next.value), reply, watch)) yield delta;
+      isOver = next.done === true || reply.done;
+    }
+  } catch (error) {
+    const failure = watch.signal.aborted ? watch.signal.reason : error;
+    if (!reply.complete || !isLateBreak(failure)) throw failure;
+  } finally {
+    void release(chunks, reply.done, parts.clock).finally(() => watch.stop());
+  }
+  for (const delta of reply.finish()) yield delta;
+}
+
+// ---- sending ----
+
+/** Sends, and once more in another form where a refusal says what the host wants otherwise. */
+const send = async (parts: ProviderParts, target: Target, request: ModelRequest, signal: AbortSignal): Promise<Response> => {
+  const { wire, name, config, fetch } = parts;
+  const { baseUrl, address, headers } = target;
+  const place = { ...target.place, model: request.model };
+  const bodyFor = (quirks: Quirks): object => wire.body(request, { provider: name, quirks, settings: config });
+  let body = bodyFor(quirksOf(parts, baseUrl));
+  for (let change = 0; ; change++) {
+    try {
+      return await post({ wire, address, headers, body, fetch, signal });
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw classifyConnection(error, place);
+      const known = quirksOf(parts, baseUrl);
+      const quirks = learn(known, error.status, error.body);
+      const changed = bodyFor(quirks);
+      const isSame = quirks === known || JSON.stringify(changed) === JSON.stringify(body);
+      if (isSame || change === MAX_CHANGES) throw classifyRefusal(error, place);
+      parts.learnt.set(baseUrl, quirks);
+      body = changed;
+    }
+  }
+};
+const quirksOf = (parts: ProviderParts, baseUrl: string): Quirks => parts.learnt.get(baseUrl) ?? NO_QUIRKS;
+
+// ---- reading ----
+
+const nextOf = (chunks: AsyncIterator<Uint8Array>, place: Place): Promise<IteratorResult<Uint8Array>> =>
+  chunks.next().catch((error: unknown) => {
+    throw classifyConnection(error, place);
+  });
+
+function* deltasIn(events: Iterable<SseEvent>, reply: ReplyReader, watch: Watch): Generator<Delta> {
+  for (const event of events) {
+    yield* reply.push(event);
+    watch.heard(reply.complete ? 'after' : reply.began ? 'between' : 'first');
+  }
+}
+
+/** Behind the end mark it reads on for a moment, so that the connection can be used again. */
+const release = async (chunks: AsyncIterator<Uint8Array> | undefined, isDone: boolean, clock: Clock): Promise<void> => {
+  if (chunks && isDone) {
+    const over = new AbortController();
+    const drained = chunks.next().finally(() => over.abort());
+    await Promise.race([drained, clock.sleep(DRAIN_MS, over.signal)]).catch(() => {});
+  }
+  // Not waited for: a body that broke may not answer.
+  void chunks?.return?.().catch(() => {});
+};
+
+// ---- what went wrong ----
+
+const failureInside = (body: unknown, place: Place): ProviderError =>
+  typeof body === 'string' ? notAReply(body, place) : classifyRefusal({ status: 200, body }, place);
+
+/** What breaks or stays away behind the end of a reply takes nothing from it. */
+const isLateBreak = (failure: unknown): boolean => isProviderError(failure) && (failure.kind === 'network' || failure.kind === 'stall');

@@ -1,0 +1,56 @@
+/** Where a provider is, and with which headers it is asked. */
+import { type ProviderConfig, ProviderError } from '../../kernel/index.ts';
+import type { Place } from './failures/classify.ts';
+
+const DEFAULT_KEY = 'CAST_API_KEY';
+const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+/** Paths of the formats, which people copy along with the address. */
+const FORMAT_PATHS = /\/(chat\/completions|responses)\/?$/;
+
+export interface TargetParts {
+  readonly name: string;
+  readonly config: ProviderConfig;
+  /** The key of a name; undefined where none is set, as for a server of one's own. */
+  readonly secret: (name: string) => Promise<string | undefined>;
+  /** Sent as the user agent. */
+  readonly version: string;
+  readonly now: () => number;
+}
+export interface Target {
+  /** Without a slash at its end, and without a query: by it a host is remembered. */
+  readonly baseUrl: string;
+  /** Of a path such as `/chat/completions`; the query of the configured address stays behind it. */
+  address(path: string): string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly place: Omit<Place, 'model'>;
+}
+
+export const aim = async (parts: TargetParts): Promise<Target> => {
+  const url = urlOf(parts);
+  const baseUrl = `${url.origin}${url.pathname.replace(FORMAT_PATHS, '').replace(/\/+$/, '')}`;
+  const keyName = parts.config.key ?? DEFAULT_KEY;
+  const key = (await parts.secret(keyName))?.trim() || undefined;
+  return {
+    baseUrl,
+    address: (path) => `${baseUrl}${path}${url.search}`,
+    headers: headersOf(parts, key),
+    place: { host: url.host, keyName, key, now: parts.now },
+  };
+};
+
+const urlOf = ({ name, config }: TargetParts): URL => {
+  const given = config.baseUrl ?? DEFAULT_BASE_URL;
+  if (URL.canParse(given)) return new URL(given);
+  throw new ProviderError('bad_request', `providers.${name}.baseUrl is no address: ${given}`, { fix: 'Give an address such as https://api.openai.com/v1.' });
+};
+
+const headersOf = ({ config, version }: TargetParts, key: string | undefined): Readonly<Record<string, string>> => {
+  const own = Object.entries(config.headers ?? {}).map(([header, value]) => [header.toLowerCase(), value] as const);
+  return {
+    accept: 'text/event-stream, application/json',
+    'content-type': 'application/json',
+    'user-agent': `cast/${version}`,
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...Object.fromEntries(own.filter(([header]) => header !== 'content-length' && header !== 'host')),
+  };
+};

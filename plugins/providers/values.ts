@@ -1,0 +1,22 @@
+/** Reading of values whose shape no provider guarantees. */
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The object under a key; empty when there is none. */
+export const fieldsOf = (value: unknown, key: string): Fields => {
+  const inner = isFields(value) ? value[key] : undefined;
+  return isFields(inner) ? inner : {};
+};
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+/** A text with something in it. */
+export const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+export const numberOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
+
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
