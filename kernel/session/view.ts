@@ -65,8 +65,12 @@ const render = (entries: readonly Entry[]): readonly ViewMessage[] => {
 /** Of each entry; what replaces all of it wins over what replaces its images. */
 const masksIn = (entries: readonly Entry[]): ReadonlyMap<string, Mask> => {
   const masks = new Map<string, Mask>();
-  for (const entry of entries)
-    if (entry.kind === 'mask' && (masks.get(entry.data.entry)?.only ?? 'images') === 'images') masks.set(entry.data.entry, entry.data);
+  for (const entry of entries) {
+    if (entry.kind !== 'mask') continue;
+    const { data } = entry;
+    const known = masks.get(data.entry);
+    if (!known || known.only === 'images' || data.only === undefined) masks.set(data.entry, data);
+  }
   return masks;
 };
 const isReply = (entry: Entry): entry is MessageEntry => entry.kind === 'message' && entry.data.role === 'assistant';
