@@ -1,6 +1,7 @@
 /** Every plugin that comes with cast, by name. Manifests are read at each start; code is loaded when it is triggered. */
 import type { Manifest, PluginRef } from '../kernel/index.ts';
 import { manifest as bash } from '../plugins/bash/manifest.ts';
+import { manifest as context } from '../plugins/context/manifest.ts';
 import { manifest as files } from '../plugins/files/manifest.ts';
 import { manifest as identity } from '../plugins/identity/manifest.ts';
 import { manifest as permissions } from '../plugins/permissions/manifest.ts';
@@ -16,6 +17,7 @@ const builtin = (manifest: Manifest, load: PluginRef['load']): PluginRef => ({ m
 
 export const builtins: readonly PluginRef[] = [
   builtin(bash, () => import('../plugins/bash/index.ts')),
+  builtin(context, () => import('../plugins/context/index.ts')),
   builtin(files, () => import('../plugins/files/index.ts')),
   builtin(identity, () => import('../plugins/identity/index.ts')),
   builtin(permissions, () => import('../plugins/permissions/index.ts')),

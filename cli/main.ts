@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Commands>>> = {
   run: async () => [(await import('./run-command.ts')).RunCommand],
   plugins: async () => (await import('./inspect.ts')).pluginCommands,
   config: async () => [(await import('./config-command.ts')).ConfigCommand],
+  context: async () => [(await import('./context-command.ts')).ContextCommand],
   sessions: async () => (await import('./sessions.ts')).sessionCommands,
   trust: async () => (await import('./trust.ts')).trustCommands,
   demo: async () => [(await import('./demo-command.ts')).DemoCommand],

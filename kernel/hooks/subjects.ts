@@ -15,8 +15,8 @@ export interface SessionFace {
   /** Whether a person can be asked. */
   readonly interactive: boolean;
   readonly model: string;
-  /** Name of the active provider. */
-  readonly provider: string;
+  /** Name of the active provider; null when there is none. */
+  readonly provider: string | null;
   /** Tokens that the context window of the model holds. */
   readonly window: number;
   /** The conversation as the model sees it, each message with the id of its entry. */

@@ -16,7 +16,7 @@ export const createFace = (session: Session): SessionFace => ({
     return session.model;
   },
   get provider() {
-    return session.provider().name;
+    return session.activeProvider()?.name ?? null;
   },
   get window() {
     return session.limits.contextWindow;

@@ -130,6 +130,29 @@ describe('cast doctor', () => {
   });
 });
 
+describe('cast context', () => {
+  test('the newest session of the project, another one by its id, or a new one', async () => {
+    const place = project();
+    expect((await cast(['context'], place)).stdout).toMatch(/^A new session with no model: about [\d,]+ of 128,000 tokens/);
+    const provider = await provide(call('read', { path: 'nothing.txt' }), say('ok'));
+    await cast(['run', 'look'], place, { provider });
+    const run = await cast(['context'], place, { provider });
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(run.stdout).toMatch(/^Session (\S+) with env\/test-model: about /);
+    expect(run.stdout).toMatch(/section identity +identity +\d+/);
+    expect(run.stdout).toMatch(/tool read +files +\d+/);
+    expect(run.stdout).toMatch(/prompts \(1\) +user +\d+/);
+    expect(run.stdout).toMatch(/results of read \(1\) +files +\d+/);
+    expect(run.stdout).toContain('The provider counted 100 tokens in the newest request.');
+    const [, id = ''] = /^Session (\S+)/.exec(run.stdout) ?? [];
+    const { session, parts } = JSON.parse((await cast(['context', '-s', id, '--json'], place)).stdout) as { session: string; parts: { kind: string }[] };
+    expect([session, parts.some(({ kind }) => kind === 'messages')]).toEqual([id, true]);
+    expect((await cast(['context', '--new'], place, { provider })).stdout).not.toContain('prompts');
+    expect((await cast(['context', '-s', 'nothing'], place)).code).toBe(3);
+    expect(provider.requests).toHaveLength(2);
+  });
+});
+
 describe('cast sessions', () => {
   test('list and show', async () => {
     const place = project();
@@ -206,7 +229,7 @@ describe('cast demo', () => {
 test('help names every command, and each command its flags', async () => {
   const place = project();
   const help = (await cast(['--help'], place)).stdout;
-  for (const name of ['run', 'plugins list', 'plugins inspect', 'config', 'doctor', 'sessions list', 'sessions show', 'trust', 'demo'])
+  for (const name of ['run', 'plugins list', 'plugins inspect', 'config', 'doctor', 'context', 'sessions list', 'sessions show', 'trust', 'demo'])
     expect(help).toContain(`cast ${name}`);
   expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110);
   expect((await cast(['run', '--help'], place)).stdout).toMatch(/-m, --model ID +\S/);

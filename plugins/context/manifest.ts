@@ -1,0 +1,13 @@
+import { API_VERSION, defineManifest } from '../../kernel/index.ts';
+
+export const manifest = defineManifest({
+  name: 'context',
+  version: '1.0.0',
+  apiVersion: API_VERSION,
+  summary: 'Shows what fills the context window and who put it there, and where the cache of the provider broke.',
+  uses: ['usage?'],
+  capabilities: [],
+  activation: ['session'],
+  taps: ['request', 'ended'],
+  commands: [{ name: 'context', summary: 'What fills the context window, by owner' }],
+});

@@ -1,0 +1,52 @@
+/** What a request is made of, each part with its owner and its estimated tokens. */
+import type { Message, Section, Tool, ViewMessage } from '../../kernel/index.ts';
+
+export interface Part {
+  readonly kind: 'section' | 'tool' | 'messages';
+  readonly name: string;
+  /** The plugin that brought it, `user`, `model` or `kernel`. */
+  readonly from: string;
+  /** Messages in it; 1 for sections and tools. */
+  readonly count: number;
+  readonly tokens: number;
+}
+type Owned<T> = T & { readonly from: string };
+
+export interface Sources {
+  readonly sections: readonly Owned<Section>[];
+  readonly tools: readonly Owned<Pick<Tool, 'name' | 'card'>>[];
+  readonly messages: readonly ViewMessage[];
+}
+
+/** In the order of a request: sections, tools, then messages by what they are, the largest first. */
+export const partsOf = ({ sections, tools, messages }: Sources): readonly Part[] => {
+  const owners = new Map(tools.map((tool) => [tool.name, tool.from]));
+  const ofSections = sections.flatMap((section): Part[] => {
+    const text = section.text()?.trim() ?? '';
+    return text === '' ? [] : [{ kind: 'section', name: section.name, from: section.from, count: 1, tokens: estimate(text) }];
+  });
+  const ofTools = tools.map((tool): Part => ({ kind: 'tool', name: tool.name, from: tool.from, count: 1, tokens: estimate(JSON.stringify(tool.card)) }));
+  return [...ofSections, ...ofTools.toSorted(bySize), ...ofMessages(messages, owners)];
+};
+
+const ofMessages = (messages: readonly ViewMessage[], owners: ReadonlyMap<string, string>): readonly Part[] => {
+  const parts = new Map<string, Part>();
+  for (const message of messages) {
+    const { name, from } = describeMessage(message, owners);
+    const key = `${name}\n${from}`;
+    const known = parts.get(key);
+    parts.set(key, { kind: 'messages', name, from, count: (known?.count ?? 0) + 1, tokens: (known?.tokens ?? 0) + message.tokens });
+  }
+  return [...parts.values()].sort(bySize);
+};
+const bySize = (one: Part, other: Part): number => other.tokens - one.tokens;
+
+/** What a message is, in words, and who put it there. */
+export const describeMessage = (message: Message, owners: ReadonlyMap<string, string> = new Map()): { readonly name: string; readonly from: string } => {
+  if (message.role === 'assistant') return { name: 'replies', from: 'model' };
+  if (message.role === 'user') return { name: message.reminder ? 'reminders' : 'prompts', from: message.origin };
+  const tool = message.blocks.find((block) => block.type === 'result')?.tool ?? 'a tool';
+  return { name: `results of ${tool}`, from: owners.get(tool) ?? message.origin };
+};
+
+const estimate = (text: string): number => Math.ceil(text.length / 4);

@@ -1,0 +1,58 @@
+/** What `/context` answers: as data, and as something to look at. */
+import type { Sketch } from '../../kernel/index.ts';
+import type { CacheBreak } from './cache.ts';
+import type { Part } from './parts.ts';
+
+export interface ContextReport {
+  readonly session: string;
+  readonly provider: string | null;
+  readonly model: string;
+  /** Tokens. */
+  readonly window: number;
+  readonly parts: readonly Part[];
+  /** Estimated, of all parts together. */
+  readonly tokens: number;
+  /** Of the newest request, as the provider counted them; null where this process has made none. */
+  readonly newest: { readonly promptTokens: number; readonly cacheReadTokens: number } | null;
+  /** Prompt tokens of the newest request of the session; 0 before the first. */
+  readonly contextTokens: number;
+  readonly cache: { readonly breaks: number; readonly newest: readonly CacheBreak[] };
+}
+
+export const sketchOf = (report: ContextReport): Sketch => ({
+  kind: 'rows',
+  rows: [
+    { kind: 'text', text: headline(report) },
+    {
+      kind: 'table',
+      head: ['what', 'from', 'tokens', 'of the window'],
+      rows: report.parts.map((part) => ({ cells: [nameOf(part), part.from, number(part.tokens), share(part.tokens, report.window)] })),
+    },
+    ...newestOf(report),
+    ...cacheOf(report),
+  ],
+});
+
+const headline = ({ provider, model, tokens, window }: ContextReport): string =>
+  `${provider === null ? model || 'no model' : `${provider}/${model}`}: about ${number(tokens)} of ${number(window)} tokens (${share(tokens, window)}).`;
+
+const nameOf = ({ kind, name, count }: Part): string => (kind === 'messages' ? `${name} (${count})` : `${kind} ${name}`);
+
+const newestOf = ({ newest, contextTokens }: ContextReport): readonly Sketch[] => {
+  if (contextTokens === 0 && newest === null) return [];
+  const cached = newest ? `, ${number(newest.cacheReadTokens)} of them from its cache (${share(newest.cacheReadTokens, newest.promptTokens)})` : '';
+  return [{ kind: 'text', text: `The provider counted ${number(newest?.promptTokens ?? contextTokens)} tokens in the newest request${cached}.` }];
+};
+
+const cacheOf = ({ cache, contextTokens }: ContextReport): readonly Sketch[] => {
+  if (cache.breaks === 0)
+    return contextTokens === 0 ? [] : [{ kind: 'text', text: 'Each request began with all of the one before it: the cache never broke.' }];
+  const rows = cache.newest.map(({ turn, step, at, what, tokens }) => ({ cells: [`${turn}.${step}`, `${at}: ${what}`, number(tokens)] }));
+  return [
+    { kind: 'text', text: `The cache broke ${cache.breaks === 1 ? 'once' : `${cache.breaks} times`}:` },
+    { kind: 'table', head: ['turn', 'where', 'tokens lost'], rows },
+  ];
+};
+
+const number = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+const share = (part: number, whole: number): string => (whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '');
