@@ -72,13 +72,24 @@ const exchange = async (message: Message, proxy: Proxy | null, agents: Agents, s
   const agent = url.protocol === 'https:' ? await agents.secure(proxy) : agents.plain;
   const start = url.protocol === 'https:' ? (await import('node:https')).request : http.request;
   const options = { ...target(message, proxy), agent, method: message.method };
+  const send = async (): Promise<IncomingMessage> => {
+    const reply = await sendOnce(() => start(options), message.body, signal);
+    return reply.once('error', () => distrust(agent));
+  };
   try {
-    return await sendOnce(() => start(options), message.body, signal);
+    return await send();
   } catch (error) {
+    if (signal?.aborted) throw error;
+    distrust(agent);
     // A kept connection may be closed by the server just as it is used again; nothing of an answer has come then.
-    if (!(error instanceof StaleSocket) || signal?.aborted) throw error;
-    return sendOnce(() => start(options), message.body, signal);
+    if (!(error instanceof StaleSocket)) throw error;
+    return send();
   }
+};
+
+/** What broke one connection may have broken the idle ones as well: whoever tries again gets a new one. */
+const distrust = (agent: http.Agent): void => {
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 };
 
 const target = ({ url, headers }: Message, proxy: Proxy | null): RequestOptions => {

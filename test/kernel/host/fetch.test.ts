@@ -82,6 +82,25 @@ describe('requests', () => {
     expect(ports).toHaveLength(4);
   });
 
+  test('after a connection broke, in its answer as well, no idle one is used', async () => {
+    const ports: (number | undefined)[] = [];
+    const url = await serve(async (request, reply) => {
+      ports.push(request.socket.remotePort);
+      if (request.url === '/slow') await new Promise((resolve) => setTimeout(resolve, 50));
+      if (request.url !== '/breaks') return reply.end('fine');
+      reply.write('part');
+      setTimeout(() => reply.destroy(), 20);
+    });
+    const own = createFetch({});
+    const get = async (path: string): Promise<string> => (await own(`${url}${path}`)).text();
+    expect(await Promise.all([get('/slow'), get('/slow'), get('/slow')])).toEqual(['fine', 'fine', 'fine']);
+    await expect(get('/breaks')).rejects.toThrow('fetch failed');
+    await get('/again');
+    const [used, again] = [ports.slice(0, 4), ports.at(-1)];
+    expect(new Set(used).size).toBe(3);
+    expect(used).not.toContain(again);
+  });
+
   test('statuses without a body, and HEAD', async () => {
     const url = await serve((request, reply) => reply.writeHead(request.method === 'HEAD' ? 200 : 204, { 'content-length': '0' }).end());
     expect((await fetch(url)).body).toBeNull();
