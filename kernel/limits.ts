@@ -43,6 +43,8 @@ export const LIMITS = {
   /** Tokens: context window and reply of a model about which nothing is known. */
   contextWindow: 128_000,
   maxOutputTokens: 8_192,
+  /** Tokens of a reply of a model that is known to be able to write more: reasoning counts as output, and 8,192 tokens would cut it off. */
+  knownOutputTokens: 32_000,
   /** Tokens that a reply may always have, however full the window seems: below that there is no answer worth asking for. */
   leastOutputTokens: 256,
   /** Tokens of the window that are asked for by nobody: sizes are estimates. */

@@ -17,12 +17,10 @@ export interface SessionLimits {
 
 /** What is known of the model comes before what is configured for models of which nothing is known. */
 export const limitsOf = ({ limits = {} }: CastConfig, info: ModelInfo | undefined): SessionLimits => {
-  const { maxSteps = LIMITS.steps, contextWindow = LIMITS.contextWindow, maxOutputTokens = LIMITS.maxOutputTokens } = limits;
-  return {
-    steps: maxSteps,
-    contextWindow: info?.contextWindow ?? contextWindow,
-    maxOutputTokens: Math.min(maxOutputTokens, info?.maxOutput ?? maxOutputTokens),
-  };
+  const { maxSteps = LIMITS.steps, contextWindow = LIMITS.contextWindow } = limits;
+  const { maxOutput } = info ?? {};
+  const wished = limits.maxOutputTokens ?? (maxOutput === undefined ? LIMITS.maxOutputTokens : LIMITS.knownOutputTokens);
+  return { steps: maxSteps, contextWindow: info?.contextWindow ?? contextWindow, maxOutputTokens: Math.min(wished, maxOutput ?? wished) };
 };
 
 /** What a request may ask for, so that prompt and reply fit into the window together. */
