@@ -21,7 +21,7 @@ export interface StepKey {
   readonly turn: number;
   readonly step: number;
 }
-interface Progress extends StepKey {
+interface Progress extends StepKey, Pick<Failure, 'provider' | 'model'> {
   /** Failures before the first part of a reply, since the step or its last restart began. */
   attempts: number;
   restarts: number;
@@ -31,19 +31,33 @@ interface Progress extends StepKey {
   readonly reminded: Set<Failure['kind']>;
 }
 
-/** Remembers how far the running step has got. `random` gives a share from 0 to 1. */
+/** Remembers how far the running step has got with its model. `random` gives a share from 0 to 1. */
 export const createRetry = (random: () => number): ((failure: Failure, at: StepKey) => Recovery | undefined) => {
   let progress: Progress | undefined;
   return (failure, at) => {
-    if (progress?.turn !== at.turn || progress.step !== at.step) {
-      progress = { turn: at.turn, step: at.step, attempts: 0, restarts: 0, sinceMs: 0, reminded: new Set() };
-    }
+    if (!progress || !isOf(progress, failure, at)) progress = begun(failure, at);
     const reminder = REMINDERS[failure.kind];
     if (reminder !== undefined) return remindOnce(failure, reminder, progress);
     if (!TRANSIENT.has(failure.kind)) return undefined;
     return failure.began ? restart(failure, progress, random) : again(failure, progress, random);
   };
 };
+
+/** Another model counts from the beginning, and so does a step that is taken again after a rewind. */
+const isOf = (progress: Progress, { provider, model, seenInStep }: Failure, { turn, step }: StepKey): boolean =>
+  seenInStep > 1 && progress.turn === turn && progress.step === step && progress.provider === provider && progress.model === model;
+
+const begun = ({ provider, model, seenInStep, elapsedMs }: Failure, { turn, step }: StepKey): Progress => ({
+  turn,
+  step,
+  provider,
+  model,
+  attempts: 0,
+  restarts: 0,
+  // What was spent on another model is not this one's.
+  sinceMs: seenInStep > 1 ? elapsedMs : 0,
+  reminded: new Set(),
+});
 
 const remindOnce = (failure: Failure, remind: string, progress: Progress): Recovery => {
   if (progress.reminded.has(failure.kind)) return { stop: messageOf(failure.error) };

@@ -17,8 +17,8 @@ const failure = (kind: ProviderFailure, more: Partial<Failure> = {}, options: Pr
 const step = { turn: 1, step: 1 };
 const noJitter = () => 0;
 const delays = (retry: ReturnType<typeof createRetry>, count: number): unknown[] =>
-  Array.from({ length: count }, () => {
-    const answer = retry(failure('overload'), step);
+  Array.from({ length: count }, (_, index) => {
+    const answer = retry(failure('overload', { seenInStep: index + 1 }), step);
     return answer && 'retry' in answer ? answer.retry.afterMs : 'stop';
   });
 
@@ -43,10 +43,30 @@ describe('before the first part', () => {
     expect(retry(failure('overload'), { turn: 2, step: 2 })).toMatchObject({ retry: { afterMs: 500 } });
   });
 
+  test('a step that is taken again after a rewind counts anew', () => {
+    const retry = createRetry(noJitter);
+    delays(retry, 8);
+    expect(retry(failure('overload'), step)).toMatchObject({ retry: { afterMs: 500 } });
+  });
+
+  test('another model has attempts and time of its own', () => {
+    const retry = createRetry(noJitter);
+    delays(retry, 8);
+    const other = { seenInStep: 9, elapsedMs: 119_900, provider: 'q' };
+    expect(retry(failure('overload', other), step)).toMatchObject({ retry: { afterMs: 500 } });
+    expect(retry(failure('overload', { ...other, seenInStep: 10, elapsedMs: 150_000 }), step)).toMatchObject({ retry: { afterMs: 1000 } });
+    expect(retry(failure('overload', { ...other, seenInStep: 11, model: 'n', elapsedMs: 300_000 }), step)).toMatchObject({ retry: { afterMs: 500 } });
+  });
+
+  test('another model has it of its own from the first failure that is left to it', () => {
+    const asked = failure('rate', { seenInStep: 2, elapsedMs: 100_000 }, { retryAfterMs: 60_000 });
+    expect(createRetry(noJitter)(asked, step)).toMatchObject({ retry: { afterMs: 60_000 } });
+  });
+
   test('120 seconds in all', () => {
     const retry = createRetry(noJitter);
     expect(retry(failure('network', { elapsedMs: 119_400 }), step)).toMatchObject({ retry: { afterMs: 500 } });
-    expect(retry(failure('network', { elapsedMs: 119_400 }), step)).toEqual({ stop: 'it was network (tried for 2 min)' });
+    expect(retry(failure('network', { elapsedMs: 119_400, seenInStep: 2 }), step)).toEqual({ stop: 'it was network (tried for 2 min)' });
   });
 
   test.each<[string, number, number, object]>([
@@ -60,18 +80,18 @@ describe('before the first part', () => {
 });
 
 describe('after the first part', () => {
-  const broken = (elapsedMs = 0) => failure('network', { began: true, elapsedMs });
+  const broken = (seenInStep: number, elapsedMs = 0) => failure('network', { began: true, elapsedMs, seenInStep });
 
   test('two restarts of a step', () => {
     const retry = createRetry(noJitter);
-    expect([retry(broken(), step), retry(broken(), step)]).toMatchObject([{ retry: { afterMs: 500 } }, { retry: { afterMs: 1000 } }]);
-    expect(retry(broken(), step)).toEqual({ stop: 'it was network (the reply broke off 3 times)' });
+    expect([retry(broken(1), step), retry(broken(2), step)]).toMatchObject([{ retry: { afterMs: 500 } }, { retry: { afterMs: 1000 } }]);
+    expect(retry(broken(3), step)).toEqual({ stop: 'it was network (the reply broke off 3 times)' });
   });
 
   test('a long reply that broke leaves the time for its restart', () => {
     const retry = createRetry(noJitter);
-    expect(retry(broken(600_000), step)).toMatchObject({ retry: {} });
-    expect(retry(failure('overload', { elapsedMs: 601_000 }), step)).toMatchObject({ retry: { afterMs: 500 } });
+    expect(retry(broken(1, 600_000), step)).toMatchObject({ retry: {} });
+    expect(retry(failure('overload', { elapsedMs: 601_000, seenInStep: 2 }), step)).toMatchObject({ retry: { afterMs: 500 } });
   });
 });
 
@@ -83,6 +103,6 @@ describe('kinds', () => {
   test.each<ProviderFailure>(['empty', 'cut'])('%s: once, with a reminder, then the end', (kind) => {
     const retry = createRetry(noJitter);
     expect(retry(failure(kind), step)).toEqual({ retry: { afterMs: 0, reason: `it was ${kind}`, remind: expect.stringMatching(/Your last reply/) } });
-    expect(retry(failure(kind), step)).toEqual({ stop: `it was ${kind}` });
+    expect(retry(failure(kind, { seenInStep: 2 }), step)).toEqual({ stop: `it was ${kind}` });
   });
 });
