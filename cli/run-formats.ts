@@ -39,7 +39,13 @@ const ENCODERS: { readonly [K in EventType]?: Encoder<K> } = {
     ...given('error', error),
     durationMs,
   })),
-  usage: as('usage', ({ usage, estimated, child }) => ({ usage, ...given('estimated', estimated), ...given('subagent', child) })),
+  usage: as('usage', ({ usage, provider, model, estimated, child }) => ({
+    usage,
+    provider,
+    model,
+    ...given('estimated', estimated),
+    ...given('subagent', child),
+  })),
   retry: as('retry', ({ attempt, delayMs, reason }) => ({ attempt, delayMs, reason })),
   compacted: as('compaction', ({ messages, tokensBefore, tokensAfter }) => ({ messagesCompacted: messages, tokensBefore, tokensAfter })),
   'question.answered': as('permission', ({ id, tool, text, choice }) => ({ id, ...given('tool', tool), question: text, answer: choice })),
@@ -168,8 +174,10 @@ export const remarkOn = (event: CastEvent): string | undefined => {
       if (status === 'ok') return undefined;
       return `  ${tool} ${status === 'error' ? 'failed' : status}: ${cut(oneLine(content), SHOWN)}`;
     }
-    case 'retry':
-      return `  retry ${event.data.attempt} in ${event.data.delayMs / 1000} s: ${cut(oneLine(event.data.reason), SHOWN)}`;
+    case 'retry': {
+      const { attempt, delayMs, reason } = event.data;
+      return `  retry ${attempt} ${delayMs === 0 ? 'at once' : `in ${delayMs / 1000} s`}: ${cut(oneLine(reason), SHOWN)}`;
+    }
     case 'compacted':
       return `  compacted ${event.data.messages} messages: ${event.data.tokensBefore} to ${event.data.tokensAfter} tokens`;
     case 'tap.fault': {

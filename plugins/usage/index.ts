@@ -25,7 +25,11 @@ export default definePlugin({
       run: () => usageTable(ledger),
     });
 
-    scope.events.on('usage', ({ usage, model, purpose, child }) => ledger.book(model, usage, { isChild: child !== undefined, isMain: purpose === 'main' }));
+    // Two providers may serve one model, at prices of their own.
+    const nameOf = (provider: string, model: string): string => (provider === scope.session.provider ? model : `${provider}/${model}`);
+    scope.events.on('usage', ({ usage, provider, model, purpose, child }) =>
+      ledger.book(nameOf(provider, model), usage, { isChild: child !== undefined, isMain: purpose === 'main' }),
+    );
     // One record a turn, not one a request.
     scope.hooks.ended.tap('keep the sums', async () => {
       if (!ledger.isChanged) return;

@@ -44,11 +44,11 @@ const CASES: readonly (readonly [name: string, event: CastEvent, line: object | 
     event('tool.ended', { id: 'c1', tool: 'read', status: 'error', content: 'no', error: failure, durationMs: 5 }),
     { type: 'tool_end', id: 'c1', name: 'read', status: 'error', result: 'no', error: failure, durationMs: 5 },
   ],
-  ['usage', event('usage', { usage, purpose: 'main', provider: 'p', model: 'm' }), { type: 'usage', usage }],
+  ['usage', event('usage', { usage, purpose: 'main', provider: 'p', model: 'm' }), { type: 'usage', usage, provider: 'p', model: 'm' }],
   [
     'estimated usage of a child',
     event('usage', { usage, purpose: 'main', provider: 'p', model: 'm', estimated: true, child: 'k' }),
-    { type: 'usage', usage, estimated: true, subagent: 'k' },
+    { type: 'usage', usage, provider: 'p', model: 'm', estimated: true, subagent: 'k' },
   ],
   ['a retry', event('retry', { attempt: 1, delayMs: 500, reason: 'busy' }), { type: 'retry', attempt: 1, delayMs: 500, reason: 'busy' }],
   [
@@ -154,6 +154,7 @@ describe('text', () => {
     [event('tool.ended', { id: 'c', tool: 'bash', status: 'ok', content: 'secret output', durationMs: 1 }), undefined],
     [event('tool.ended', { id: 'c', tool: 'bash', status: 'error', content: 'Exit 1\nmore', durationMs: 1 }), '  bash failed: Exit 1 more'],
     [event('retry', { attempt: 2, delayMs: 1500, reason: 'busy' }), '  retry 2 in 1.5 s: busy'],
+    [event('retry', { attempt: 1, delayMs: 0, reason: 'another model' }), '  retry 1 at once: another model'],
     [event('error', { code: 'CUT_OFF', message: 'It broke.', retryable: true, suggestedFix: 'Again.' }), 'cast: It broke.\n      Again.'],
     [event('text.delta', { text: 'x' }), undefined],
   ])('%#', (given, remark) => {

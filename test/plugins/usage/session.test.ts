@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { definePlugin, type UsageService } from '../../../kernel/index.ts';
-import { createMemoryStore, createTestSession, manualClock, say, type TestSessionOptions } from '../../../kernel/testkit/index.ts';
+import { createMemoryStore, createTestSession, manualClock, say, scriptedProvider, type TestSessionOptions } from '../../../kernel/testkit/index.ts';
 import usage from '../../../plugins/usage/index.ts';
 
 const reader = (into: { service?: UsageService }) =>
@@ -42,4 +42,22 @@ test('a rewind does not bring tokens back', async () => {
   await session.client.rewind({ turn: 2 });
   await session.run('three');
   expect(found.service?.total().totalTokens).toBe(330);
+});
+
+test('one model of two providers has two sums', async () => {
+  const found: { service?: UsageService } = {};
+  const other = definePlugin({
+    name: 'other',
+    apply: ({ registries, hooks }) => {
+      registries.providers.add({ ...scriptedProvider([say('2')]), name: 'second' });
+      hooks.request.tap('ask the other', (_, { turn }) => (turn === 2 ? { provider: 'second' } : undefined));
+    },
+  });
+  await using session = await createTestSession({ plugins: [usage as never, reader(found) as never, other as never], script: [say('1')] });
+  await session.run('one');
+  await session.run('two');
+  expect(Object.entries(found.service?.byModel() ?? {}).map(([name, { totalTokens }]) => [name, totalTokens])).toEqual([
+    ['script-model', 110],
+    ['second/script-model', 110],
+  ]);
 });
