@@ -2,6 +2,7 @@
 import type { Manifest, PluginRef } from '../kernel/index.ts';
 import { manifest as bash } from '../plugins/bash/manifest.ts';
 import { manifest as context } from '../plugins/context/manifest.ts';
+import { manifest as fallback } from '../plugins/fallback/manifest.ts';
 import { manifest as files } from '../plugins/files/manifest.ts';
 import { manifest as identity } from '../plugins/identity/manifest.ts';
 import { manifest as permissions } from '../plugins/permissions/manifest.ts';
@@ -18,6 +19,7 @@ const builtin = (manifest: Manifest, load: PluginRef['load']): PluginRef => ({ m
 export const builtins: readonly PluginRef[] = [
   builtin(bash, () => import('../plugins/bash/index.ts')),
   builtin(context, () => import('../plugins/context/index.ts')),
+  builtin(fallback, () => import('../plugins/fallback/index.ts')),
   builtin(files, () => import('../plugins/files/index.ts')),
   builtin(identity, () => import('../plugins/identity/index.ts')),
   builtin(permissions, () => import('../plugins/permissions/index.ts')),

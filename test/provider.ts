@@ -13,6 +13,8 @@ export interface Reply {
   /** Answer with this status and error message instead. */
   readonly status?: number;
   readonly error?: string;
+  /** Beside such a status. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Headers are never sent. */
   readonly hangs?: boolean;
   /** The connection is dropped after the text. */
@@ -75,14 +77,14 @@ export const startProvider = async (...replies: readonly Reply[]): Promise<TestP
 
 const textOf = ({ content }: Sent): string => (typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join(''));
 
-const json = (response: ServerResponse, status: number, value: unknown): void => {
-  response.writeHead(status, { 'content-type': 'application/json' });
+const json = (response: ServerResponse, status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): void => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(value));
 };
 
 const answer = async (response: ServerResponse, reply: Reply, number: number): Promise<void> => {
   if (reply.hangs) return;
-  if (reply.status !== undefined) return json(response, reply.status, { error: { message: reply.error ?? 'no' } });
+  if (reply.status !== undefined) return json(response, reply.status, { error: { message: reply.error ?? 'no' } }, reply.headers);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const frame of framesOf(reply, number)) {
     if (!response.write(frame)) await new Promise((resolve) => response.once('drain', resolve));

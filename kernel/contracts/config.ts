@@ -60,7 +60,7 @@ export interface CastConfig {
   readonly providers?: Readonly<Record<string, ProviderConfig>>;
   /** Other models than the main one, each `model` of the active provider or `provider/model`. */
   readonly models?: ModelSlots;
-  /** `provider/model`, tried in order when the first cannot go on. */
+  /** `provider/model` or models of the active provider, tried in order when the first cannot go on. */
   readonly fallback?: readonly string[];
   readonly reasoning?: string;
   readonly permissions?: PermissionsConfig;
