@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { definePlugin, defineTool, jsonSchema, type CastConfig, type Plugin, type ProviderFailure } from '../../../kernel/index.ts';
 import { createTestSession, fail, manualClock, say, scriptedProvider, use, type Beat, type ManualClock } from '../../../kernel/testkit/index.ts';
+import context from '../../../plugins/context/index.ts';
 import fallback from '../../../plugins/fallback/index.ts';
 import providers from '../../../plugins/providers/index.ts';
 
@@ -281,6 +282,12 @@ describe('the configuration', () => {
     await using at = await open({ first: [fail('quota', 'empty')], config: { fallback: ['script-model'] } });
     expect(await at.run('go')).toMatchObject({ reason: 'error' });
     expect(at.session.requests).toHaveLength(1);
+  });
+
+  test('who looks at requests as they are sent sees the model that is asked', async () => {
+    await using at = await open({ first: [], plugins: [context as never] });
+    const taps = (await at.session.report()).hooks.find(({ name }) => name === 'request')?.taps.map(({ plugin }) => plugin);
+    expect(taps).toEqual(['fallback', 'context']);
   });
 
   test('without a chain it is not even loaded', async () => {
