@@ -1,8 +1,9 @@
 /** Model providers of the configuration, and the retries of failed requests. */
 import { definePlugin, jsonSchema, type Provider, type ProviderConfig, ProviderError, type Scope } from '../../kernel/index.ts';
+import { checkDialects } from './dialects/names.ts';
 import { lateStream } from './stream/late.ts';
 import { manifest } from './manifest.ts';
-import type { Quirks } from './quirks.ts';
+import type { Learnt } from './quirks.ts';
 import { createRetry } from './failures/retry.ts';
 import type { Limits } from './stream/timeouts.ts';
 import type { Wire } from './wire.ts';
@@ -21,6 +22,7 @@ export default definePlugin({
   ...manifest,
   options,
   apply(scope) {
+    checkDialects(scope.config);
     const { providers } = scope.registries;
     for (const [name, config] of Object.entries(scope.config.value.providers ?? {})) providers.add(provider(scope, name, config));
     scope.hooks.open.tap('load what the first request needs', () => {
@@ -64,7 +66,7 @@ const provider = (scope: ProviderScope, name: string, config: ProviderConfig): P
         clock: scope.clock,
         options: scope.options,
         version: manifest.version,
-        learnt: scope.host.pool('learnt about hosts', () => new Map<string, Quirks>()),
+        learnt: scope.host.pool('learnt about hosts', () => new Map() as Learnt),
       };
       return createProvider(parts).stream(request, signal);
     }),

@@ -1,6 +1,7 @@
 /** What a wire format has to bring. The shapes of a format stay in its folder: nothing outside of it knows them. */
 import type OpenAI from 'openai';
-import type { Delta, ModelRequest, ProviderConfig, ProviderError } from '../../kernel/index.ts';
+import type { Delta, ModelInfo, ModelRequest, ProviderConfig, ProviderError } from '../../kernel/index.ts';
+import type { Dialect } from './dialects/dialect.ts';
 import type { Quirks } from './quirks.ts';
 import type { SseEvent } from './stream/sse.ts';
 
@@ -8,6 +9,10 @@ import type { SseEvent } from './stream/sse.ts';
 export interface HostTraits {
   /** The name of the provider in the configuration: what it gave us to keep goes back to it alone. */
   readonly provider: string;
+  readonly dialect: Dialect;
+  /** What is known of the model. */
+  readonly info: ModelInfo | undefined;
+  /** Learnt from refusals; before what the dialect says. */
   readonly quirks: Quirks;
   /** As configured. */
   readonly settings: ProviderConfig;

@@ -1,7 +1,9 @@
 /** A request in the words of Chat Completions. Works on copies: the conversation itself is never mended. */
 import type OpenAI from 'openai';
-import type { Image, Message, ModelRequest } from '../../../kernel/index.ts';
+import type { Image, Message, ModelRequest, ToolCard } from '../../../kernel/index.ts';
 import type { HostTraits } from '../wire.ts';
+import { reasoningFields, routingFields, sessionFields } from '../dialects/dialect.ts';
+import { withMarks } from './marks.ts';
 import type { ChatItem } from './reader.ts';
 import { pairCalls, plainId, type SentCall, shortId, type Turn } from '../pairing.ts';
 import type { Quirks } from '../quirks.ts';
@@ -13,25 +15,32 @@ type WirePart = OpenAI.Chat.ChatCompletionContentPart;
 
 const NO_RESPONSE = '(no response)';
 
-export const chatBody = (request: ModelRequest, { provider, quirks }: HostTraits): ChatBody => {
-  const { model, maxOutputTokens, reasoning, tools } = request;
-  return {
+export const chatBody = (request: ModelRequest, host: HostTraits): ChatBody => {
+  const { dialect, info, quirks, settings } = host;
+  const { model, maxOutputTokens, tools } = request;
+  const fields = {
     model,
-    messages: wireMessages(request, provider, quirks),
+    messages: wireMessages(request, host),
     stream: true,
-    ...(quirks.plainStream ? {} : { stream_options: { include_usage: true } }),
-    ...(maxOutputTokens === undefined ? {} : { [quirks.limitField]: maxOutputTokens }),
-    ...(tools.length === 0
-      ? {}
-      : { tools: tools.map(({ name, description, input }) => ({ type: 'function', function: { name, description, parameters: { ...input } } })) }),
-    ...(reasoning === undefined || reasoning === 'off' ? {} : { reasoning_effort: reasoning as NonNullable<ChatBody['reasoning_effort']> }),
+    stream_options: { include_usage: true },
+    ...(maxOutputTokens === undefined ? {} : { [quirks.limitField ?? dialect.limitField]: maxOutputTokens }),
+    ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
+    ...(settings.topP === undefined ? {} : { top_p: settings.topP }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(wireTool), tool_choice: 'auto' }),
+    ...reasoningFields(dialect, request.reasoning, model, info?.reasoning),
+    ...sessionFields(dialect, request.session),
+    ...routingFields(dialect, settings),
   };
+  const body = fields as unknown as ChatBody;
+  return dialect.cache === 'marks' && !quirks.without.includes('cache_control') ? withMarks(body) : body;
 };
 
-const wireMessages = (request: ModelRequest, provider: string, quirks: Quirks): WireMessage[] => {
+const wireTool = ({ name, description, input }: ToolCard) => ({ type: 'function', function: { name, description, parameters: { ...input } } });
+
+const wireMessages = (request: ModelRequest, host: HostTraits): WireMessage[] => {
   const system: WireMessage[] = request.system === '' ? [] : [{ role: 'system', content: request.system }];
-  const turns = pairCalls(request.messages, quirks.shortIds ? shortId : plainId);
-  return [...system, ...turns.flatMap((turn) => (turn.role === 'user' ? userMessage(turn.message) : assistantMessages(turn, request.model, provider, quirks)))];
+  const turns = pairCalls(request.messages, host.quirks.shortIds || host.dialect.shortIds ? shortId : plainId);
+  return [...system, ...turns.flatMap((turn) => (turn.role === 'user' ? userMessage(turn.message) : assistantMessages(turn, request.model, host)))];
 };
 
 // ---- the user's side ----
@@ -47,14 +56,14 @@ const imagePart = ({ mediaType, data }: Image): WirePart => ({ type: 'image_url'
 
 // ---- the model's side, with the results of its calls ----
 
-const assistantMessages = (turn: Extract<Turn, { role: 'assistant' }>, model: string, provider: string, quirks: Quirks): WireMessage[] => {
+const assistantMessages = (turn: Extract<Turn, { role: 'assistant' }>, model: string, { provider, quirks }: HostTraits): WireMessage[] => {
   const { message, calls, images } = turn;
   const item = itemOf(message, provider, model);
   const text = message.raw ?? textIn(message, '');
   const reply = {
     role: 'assistant' as const,
     content: text !== '' ? text : calls.length > 0 ? null : NO_RESPONSE,
-    ...reasoningFields(message, calls, item, quirks),
+    ...reasoningSent(message, calls, item, quirks),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map((call, place) => wireCall(call, item?.extras?.[place])) }),
   };
   const results = calls.map((call): WireMessage => ({ role: 'tool', tool_call_id: call.id, content: call.result }));
@@ -83,7 +92,7 @@ const imagesOfResults = (images: readonly Image[]): WireMessage[] =>
       ];
 
 /** In the field in which it came, and only to where it came from. */
-const reasoningFields = (message: Message, calls: readonly SentCall[], item: ChatItem | undefined, quirks: Quirks): object => {
+const reasoningSent = (message: Message, calls: readonly SentCall[], item: ChatItem | undefined, quirks: Quirks): object => {
   const text = message.blocks.map((block) => (block.type === 'reasoning' ? block.text : '')).join('');
   const isWanted = calls.length > 0 && (item?.reasoningField !== undefined || quirks.reasoningAlways);
   return {

@@ -3,7 +3,9 @@ import type { Clock, Delta, Message, ModelRequest, Provider, ProviderConfig } fr
 import { createFetch } from '../../../kernel/host/fetch.ts';
 import { createProvider } from '../../../plugins/providers/provider.ts';
 import { chatWire } from '../../../plugins/providers/chat/wire.ts';
-import type { Quirks } from '../../../plugins/providers/quirks.ts';
+import { dialectOf } from '../../../plugins/providers/dialects/dialect.ts';
+import { type Learnt, NO_QUIRKS } from '../../../plugins/providers/quirks.ts';
+import type { HostTraits } from '../../../plugins/providers/wire.ts';
 
 export const clock: Clock = {
   now: () => Date.now(),
@@ -25,7 +27,7 @@ export interface ProviderSetup {
   readonly key?: string;
   readonly firstTokenMs?: number;
   readonly idleMs?: number;
-  readonly learnt?: Map<string, Quirks>;
+  readonly learnt?: Learnt;
 }
 export const chatProvider = ({ name = 'test', config = {}, key, ...setup }: ProviderSetup): Provider =>
   createProvider({
@@ -48,6 +50,19 @@ export const request = (changes: Partial<ModelRequest> = {}): ModelRequest => ({
   system: '',
   messages: [user('hello')],
   tools: [],
+  ...changes,
+});
+/** Of a host of which nothing is known. */
+export const traits = ({
+  baseUrl = 'http://127.0.0.1/v1',
+  model = 'a-model',
+  ...changes
+}: Partial<HostTraits> & { baseUrl?: string; model?: string } = {}): HostTraits => ({
+  provider: 'p',
+  dialect: dialectOf(baseUrl, model, changes.settings?.dialect),
+  info: undefined,
+  quirks: NO_QUIRKS,
+  settings: {},
   ...changes,
 });
 export const user = (text: string): Message => ({ role: 'user', origin: 'user', blocks: [{ type: 'text', text }] });

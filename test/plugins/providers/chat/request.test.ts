@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Block, Message, ModelRequest } from '../../../../kernel/index.ts';
 import { chatBody } from '../../../../plugins/providers/chat/request.ts';
 import { toObject } from '../../../../plugins/providers/pairing.ts';
-import { learn, NO_QUIRKS, type Quirks } from '../../../../plugins/providers/quirks.ts';
-import { request, user } from '../replies.ts';
+import { NO_QUIRKS, type Quirks } from '../../../../plugins/providers/quirks.ts';
+import { request, traits, user } from '../replies.ts';
 
 const text = (value: string): Block => ({ type: 'text', text: value });
 const call = (id: string, tool = 'read', args = '{}'): Block => ({ type: 'call', id, tool, arguments: args });
@@ -20,7 +20,7 @@ interface Wire {
   readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly name: string } }[];
 }
 const body = (changes: Partial<ModelRequest> = {}, quirks: Quirks = NO_QUIRKS): { readonly messages: readonly Wire[] } =>
-  JSON.parse(JSON.stringify(chatBody(request(changes), { provider: 'p', quirks, settings: {} })));
+  JSON.parse(JSON.stringify(chatBody(request(changes), traits({ quirks }))));
 const messages = (list: readonly Message[], quirks?: Quirks): readonly Wire[] => body({ messages: list }, quirks).messages;
 const pairs = (list: readonly Wire[]): unknown[] => list.map((message) => message.tool_calls?.map((each) => each.id) ?? message.tool_call_id ?? message.role);
 
@@ -41,10 +41,9 @@ describe('the request', () => {
   });
 
   test('what was learnt about a host', () => {
-    const odd: Quirks = { ...NO_QUIRKS, limitField: 'max_completion_tokens', plainStream: true };
+    const odd: Quirks = { ...NO_QUIRKS, limitField: 'max_completion_tokens' };
     expect(body({ maxOutputTokens: 5 }, odd)).toMatchObject({ max_completion_tokens: 5 });
-    expect(Object.keys(body({ maxOutputTokens: 5 }, odd))).not.toEqual(expect.arrayContaining(['max_tokens']));
-    expect(body({}, odd)).not.toHaveProperty('stream_options');
+    expect(body({ maxOutputTokens: 5 }, odd)).not.toHaveProperty('max_tokens');
   });
 
   test('the same history gives the same bytes, and a longer one begins with them', () => {
@@ -164,25 +163,5 @@ describe('calls and results', () => {
     const before = structuredClone(history);
     messages(history);
     expect(history).toEqual(before);
-  });
-});
-
-describe('learning from refusals', () => {
-  const refusal = (message: string, more: object = {}) => JSON.stringify({ error: { message, ...more } });
-  test.each<[string, number, string, Partial<Quirks>]>([
-    [
-      'another name of the limit',
-      400,
-      refusal("'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
-      { limitField: 'max_completion_tokens' },
-    ],
-    ['a limit that is too high', 400, refusal('`max_completion_tokens` must be less than 5, the maximum value', { param: 'max_tokens' }), {}],
-    ['reasoning that is missing', 400, refusal('Missing `reasoning_content` field in the assistant message'), { reasoningAlways: true }],
-    ['no stream_options', 422, JSON.stringify({ detail: [{ loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }] }), { plainStream: true }],
-    ['short ids', 400, JSON.stringify({ message: 'Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.' }), { shortIds: true }],
-    ['another status', 500, refusal('max_tokens max_completion_tokens'), {}],
-    ['something else', 400, refusal('no'), {}],
-  ])('%s', (_name, status, answer, expected) => {
-    expect(learn(NO_QUIRKS, status, answer)).toEqual({ ...NO_QUIRKS, ...expected });
   });
 });
