@@ -22,22 +22,63 @@ const MAX_BAD_ARGUMENTS = 4000;
 export const pairCalls = (messages: readonly Message[], toId: (id: string) => string): readonly Turn[] => {
   const ids = new UniqueIds(toId);
   const turns: Turn[] = [];
-  messages.forEach((message, place) => {
-    if (message.role === 'user') turns.push({ role: 'user', message });
-    if (message.role !== 'assistant') return;
-    const answers = answersTo(messages, place);
-    const results = byCall(answers.filter((block) => block.type === 'result'));
-    const calls = message.blocks.filter((block) => block.type === 'call').map((call) => sentCall(call, ids, results.get(call.id)?.shift()));
-    turns.push({ role: 'assistant', message, calls, images: answers.filter((block) => block.type === 'image') });
-  });
+  for (let place = 0; place < messages.length; place++) {
+    const message = messages[place];
+    if (message?.role === 'user') turns.push({ role: 'user', message });
+    if (message?.role !== 'assistant') continue;
+    const replies = repliesFrom(messages, place);
+    place += replies.length - 1;
+    turns.push(...answered(joined(replies), answersFrom(messages, place + 1), ids));
+  }
   return turns;
 };
 
+/** Replies with nothing in between. */
+const repliesFrom = (messages: readonly Message[], place: number): readonly Message[] => {
+  let end = place;
+  while (messages[end]?.role === 'assistant') end++;
+  return messages.slice(place, end);
+};
+
 /** Blocks of tool messages up to the next reply. */
-const answersTo = (messages: readonly Message[], place: number): readonly Block[] => {
-  const next = messages.findIndex((message, index) => index > place && message.role === 'assistant');
-  const until = next < 0 ? messages.length : next;
-  return messages.slice(place + 1, until).flatMap((message) => (message.role === 'tool' ? message.blocks : []));
+const answersFrom = (messages: readonly Message[], place: number): readonly Block[] => {
+  const blocks: Block[] = [];
+  for (let at = place; at < messages.length && messages[at]?.role !== 'assistant'; at++) {
+    const message = messages[at];
+    if (message?.role === 'tool') blocks.push(...message.blocks);
+  }
+  return blocks;
+};
+
+/** Calls and reasoning join the text that they stand beside; a second text is a message of its own. */
+const joined = (replies: readonly Message[]): readonly Message[] => {
+  const list: Message[] = [];
+  for (const reply of replies) {
+    const before = list.at(-1);
+    if (before && mayJoin(before, reply)) list[list.length - 1] = join(before, reply);
+    else list.push(reply);
+  }
+  return list;
+};
+/** What a provider gave to keep counts the calls of its own message. */
+const mayJoin = (one: Message, other: Message): boolean =>
+  (!hasText(one) || !hasText(other)) && (!has(other, 'item') || !(has(one, 'item') || has(one, 'call')));
+const has = ({ blocks }: Message, type: Block['type']): boolean => blocks.some((block) => block.type === type);
+const hasText = ({ raw, blocks }: Message): boolean => raw !== undefined || blocks.some((block) => block.type === 'text' && block.text !== '');
+const join = (one: Message, other: Message): Message => {
+  const raw = one.raw ?? other.raw;
+  return { ...one, blocks: [...one.blocks, ...other.blocks], ...(raw === undefined ? {} : { raw }) };
+};
+
+const answered = (replies: readonly Message[], answers: readonly Block[], ids: UniqueIds): readonly Turn[] => {
+  const results = byCall(answers.filter((block) => block.type === 'result'));
+  const images = answers.filter((block) => block.type === 'image');
+  return replies.map((message, place) => ({
+    role: 'assistant',
+    message,
+    calls: message.blocks.filter((block) => block.type === 'call').map((call) => sentCall(call, ids, results.get(call.id)?.shift())),
+    images: place === replies.length - 1 ? images : [],
+  }));
 };
 
 /** Two calls of one reply may have the same id: their results are taken in order. */
@@ -56,13 +97,20 @@ const sentCall = (call: CallBlock, ids: UniqueIds, result: ResultBlock | undefin
 
 /** Arguments as a JSON object: those that are one stay byte for byte. */
 export const toObject = (raw: string): string => {
+  const object = objectIn(raw);
+  if (object !== undefined) return object;
+  const value = parseJson(raw);
+  if (value === undefined) return JSON.stringify({ error: 'these arguments were no JSON', raw: raw.trim().slice(0, MAX_BAD_ARGUMENTS) });
+  return JSON.stringify({ value });
+};
+
+/** The object that is meant, as it was written; undefined when there is none. */
+export const objectIn = (raw: string): string | undefined => {
   const text = raw.trim();
   if (text === '' || text === 'null') return '{}';
   const value = parseJson(text);
   if (isFields(value)) return text;
-  if (typeof value === 'string' && isFields(parseJson(value))) return value.trim();
-  if (value === undefined) return JSON.stringify({ error: 'these arguments were no JSON', raw: text.slice(0, MAX_BAD_ARGUMENTS) });
-  return JSON.stringify({ value });
+  return typeof value === 'string' && isFields(parseJson(value)) ? value.trim() : undefined;
 };
 
 /** Providers number calls anew in each reply, but refuse an id that occurs twice. */

@@ -1,9 +1,11 @@
 /** Where a provider is, and with which headers it is asked. */
 import { type ProviderConfig, ProviderError } from '../../kernel/index.ts';
+import { isAzure, isOpenRouter } from './dialects/hosts.ts';
 import type { Place } from './failures/classify.ts';
 
 const DEFAULT_KEY = 'CAST_API_KEY';
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+const DEFAULT_TITLE = 'cast';
 /** Paths of the formats, which people copy along with the address. */
 const FORMAT_PATHS = /\/(chat\/completions|responses)\/?$/;
 
@@ -27,13 +29,13 @@ export interface Target {
 
 export const aim = async (parts: TargetParts): Promise<Target> => {
   const url = urlOf(parts);
-  const baseUrl = `${url.origin}${url.pathname.replace(FORMAT_PATHS, '').replace(/\/+$/, '')}`;
+  const baseUrl = baseOf(url);
   const keyName = parts.config.key ?? DEFAULT_KEY;
   const key = (await parts.secret(keyName))?.trim() || undefined;
   return {
     baseUrl,
     address: (path) => `${baseUrl}${path}${url.search}`,
-    headers: headersOf(parts, key),
+    headers: headersOf(parts, url, key),
     place: { host: url.host, keyName, key, now: parts.now },
   };
 };
@@ -44,13 +46,29 @@ const urlOf = ({ name, config }: TargetParts): URL => {
   throw new ProviderError('bad_request', `providers.${name}.baseUrl is no address: ${given}`, { fix: 'Give an address such as https://api.openai.com/v1.' });
 };
 
-const headersOf = ({ config, version }: TargetParts, key: string | undefined): Readonly<Record<string, string>> => {
+/** An address without what the formats put behind it. */
+export const baseOf = ({ origin, pathname }: URL): string => `${origin}${pathname.replace(FORMAT_PATHS, '').replace(/\/+$/, '')}`;
+
+const headersOf = ({ config, version }: TargetParts, url: URL, key: string | undefined): Readonly<Record<string, string>> => {
   const own = Object.entries(config.headers ?? {}).map(([header, value]) => [header.toLowerCase(), value] as const);
   return {
     accept: 'text/event-stream, application/json',
     'content-type': 'application/json',
     'user-agent': `cast/${version}`,
-    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...keyHeader(url, key),
+    ...askerHeaders(config, url),
     ...Object.fromEntries(own.filter(([header]) => header !== 'content-length' && header !== 'host')),
   };
+};
+
+const keyHeader = (url: URL, key: string | undefined): Readonly<Record<string, string>> => {
+  if (key === undefined) return {};
+  return isAzure(url) ? { 'api-key': key } : { authorization: `Bearer ${key}` };
+};
+
+/** Who asks, for the statistics of OpenRouter. */
+const askerHeaders = ({ dialect, providerHeaders = { xTitle: DEFAULT_TITLE } }: ProviderConfig, url: URL): Readonly<Record<string, string>> => {
+  if (dialect !== 'openrouter' && !isOpenRouter(url)) return {};
+  const { httpReferer, xTitle } = providerHeaders;
+  return { ...(httpReferer === undefined ? {} : { 'http-referer': httpReferer }), ...(xTitle === undefined ? {} : { 'x-title': xTitle }) };
 };

@@ -1,7 +1,9 @@
 /** Chunks of a Chat Completions reply, turned into deltas. */
-import type { Delta, ProviderError } from '../../../kernel/index.ts';
+import type { Delta, ProviderError, ToolCard } from '../../../kernel/index.ts';
 import { CallAssembler, type WholeCall } from './calls.ts';
 import { ReasoningReader, thinkingOf } from './reasoning.ts';
+import { objectIn } from '../pairing.ts';
+import { XmlCalls } from './xml-calls.ts';
 import type { SseEvent } from '../stream/sse.ts';
 import { HalfKeeper, type Part, ThinkSplitter } from '../stream/think.ts';
 import { type UsageDelta, usageOf } from '../usage.ts';
@@ -22,6 +24,8 @@ export interface ChatItem {
 
 export interface ChatReaderOptions {
   readonly model: string;
+  /** Those of the request. */
+  readonly tools: readonly ToolCard[];
   /** Makes an error of what the provider said inside the reply. */
   readonly fail: (body: unknown) => ProviderError;
 }
@@ -52,6 +56,8 @@ export class ChatReader implements ReplyReader {
   readonly #halves = { text: new HalfKeeper(), reasoning: new HalfKeeper() };
   readonly #reasoning = new ReasoningReader();
   readonly #calls = new CallAssembler();
+  /** Undefined where no tools are offered: there is nothing to call. */
+  readonly #xml: XmlCalls | undefined;
   #finish: string | undefined;
   #refused = false;
   #usage: UsageDelta | undefined;
@@ -65,6 +71,7 @@ export class ChatReader implements ReplyReader {
 
   constructor(options: ChatReaderOptions) {
     this.#options = options;
+    this.#xml = options.tools.length === 0 ? undefined : new XmlCalls(options.tools);
   }
 
   get began(): boolean {
@@ -97,7 +104,7 @@ export class ChatReader implements ReplyReader {
   *finish(): Generator<Delta> {
     yield* this.#heldBack();
     const isEnded = !this.#damaged && (this.complete || this.#closedByUsage);
-    const calls = isEnded ? this.#calls.whole() : [];
+    const calls = isEnded ? this.#wholeCalls() : [];
     if (isEnded) yield* this.#parts(calls);
     if (this.#usage) yield this.#usage;
     if (isEnded) yield { type: 'end', reason: this.#reason(calls) };
@@ -105,10 +112,19 @@ export class ChatReader implements ReplyReader {
 
   *#heldBack(): Generator<Delta> {
     yield* this.#shown(this.#think.end());
+    yield* this.#emit('text', this.#xml?.end() ?? '');
     for (const type of ['reasoning', 'text'] as const) {
       const half = this.#halves[type].end();
       if (half !== '') yield { type, text: half };
     }
+  }
+
+  /** Calls in the text count where the structured ones are missing or of no use; else they only repeat them. */
+  #wholeCalls(): readonly WholeCall[] {
+    const calls = this.#calls.whole();
+    const written = this.#xml?.calls ?? [];
+    if (written.length === 0 || (calls.length > 0 && calls.every((call) => isUsable(call, this.#options.tools)))) return calls;
+    return written.map((call) => ({ id: '', extra: undefined, ...call }));
   }
 
   *#parts(calls: readonly WholeCall[]): Generator<Delta> {
@@ -165,7 +181,10 @@ export class ChatReader implements ReplyReader {
 
   /** Reasoning between tags repeats what came in a field of its own. */
   *#shown(parts: readonly Part[]): Generator<Delta> {
-    for (const part of parts) if (part.type === 'text' || !this.#native) yield* this.#emit(part.type, part.text);
+    for (const { type, text } of parts) {
+      if (type === 'text') yield* this.#emit(type, this.#xml?.push(text) ?? text);
+      else if (!this.#native) yield* this.#emit(type, text);
+    }
   }
 
   *#emit(type: Part['type'], text: string): Generator<Delta> {
@@ -202,6 +221,9 @@ export class ChatReader implements ReplyReader {
     return Object.keys(item).length > 1 ? item : undefined;
   }
 }
+
+const isUsable = ({ tool, arguments: text }: WholeCall, tools: readonly ToolCard[]): boolean =>
+  tools.some(({ name }) => name === tool) && objectIn(text) !== undefined;
 
 const carriesContent = (message: Fields): boolean =>
   ['content', 'reasoning_content', 'reasoning', 'refusal'].some((name) => textOf(message[name]) !== undefined) ||
