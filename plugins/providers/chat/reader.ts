@@ -15,7 +15,7 @@ type EndReason = Extract<Delta, { type: 'end' }>['reason'];
 /** What a reply leaves to be sent back: kept as an `item`, read again by the request. */
 export interface ChatItem {
   readonly model: string;
-  /** Reasoning text goes back in this field, with calls. */
+  /** Reasoning text goes back in this field. */
   readonly reasoningField?: 'reasoning_content';
   readonly details?: readonly Fields[];
   /** By the place of the call in its message. */
@@ -214,7 +214,7 @@ export class ChatReader implements ReplyReader {
     const extras = Object.fromEntries(calls.flatMap((call, place) => (call.extra === undefined ? [] : [[place, call.extra]])));
     const item: ChatItem = {
       model: this.#options.model,
-      ...(cameAsContent && calls.length > 0 ? { reasoningField: 'reasoning_content' as const } : {}),
+      ...(cameAsContent ? { reasoningField: 'reasoning_content' as const } : {}),
       ...(details.length > 0 ? { details } : {}),
       ...(Object.keys(extras).length > 0 ? { extras } : {}),
     };

@@ -6,7 +6,6 @@ import { reasoningFields, routingFields, sessionFields } from '../dialects/diale
 import { withMarks } from './marks.ts';
 import type { ChatItem } from './reader.ts';
 import { pairCalls, plainId, type SentCall, shortId, type Turn } from '../pairing.ts';
-import type { Quirks } from '../quirks.ts';
 import { isFields, listOf, textOf } from '../values.ts';
 
 export type ChatBody = OpenAI.Chat.ChatCompletionCreateParamsStreaming;
@@ -56,14 +55,14 @@ const imagePart = ({ mediaType, data }: Image): WirePart => ({ type: 'image_url'
 
 // ---- the model's side, with the results of its calls ----
 
-const assistantMessages = (turn: Extract<Turn, { role: 'assistant' }>, model: string, { provider, quirks }: HostTraits): WireMessage[] => {
+const assistantMessages = (turn: Extract<Turn, { role: 'assistant' }>, model: string, host: HostTraits): WireMessage[] => {
   const { message, calls, images } = turn;
-  const item = itemOf(message, provider, model);
+  const item = itemOf(message, host.provider, model);
   const text = message.raw ?? textIn(message, '');
   const reply = {
     role: 'assistant' as const,
     content: text !== '' ? text : calls.length > 0 ? null : NO_RESPONSE,
-    ...reasoningSent(message, calls, item, quirks),
+    ...reasoningSent(message, calls, item, host),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map((call, place) => wireCall(call, item?.extras?.[place])) }),
   };
   const results = calls.map((call): WireMessage => ({ role: 'tool', tool_call_id: call.id, content: call.result }));
@@ -92,9 +91,10 @@ const imagesOfResults = (images: readonly Image[]): WireMessage[] =>
       ];
 
 /** In the field in which it came, and only to where it came from. */
-const reasoningSent = (message: Message, calls: readonly SentCall[], item: ChatItem | undefined, quirks: Quirks): object => {
+const reasoningSent = (message: Message, calls: readonly SentCall[], item: ChatItem | undefined, { dialect, quirks }: HostTraits): object => {
   const text = message.blocks.map((block) => (block.type === 'reasoning' ? block.text : '')).join('');
-  const isWanted = calls.length > 0 && (item?.reasoningField !== undefined || quirks.reasoningAlways);
+  const cameSo = item?.reasoningField !== undefined;
+  const isWanted = calls.length > 0 ? cameSo || quirks.reasoningAlways : cameSo && dialect.keepsReasoning;
   return {
     ...(isWanted ? { reasoning_content: text === '' ? ' ' : text } : {}),
     ...(item?.details ? { reasoning_details: item.details } : {}),

@@ -15,6 +15,8 @@ export interface Dialect {
   readonly cache: 'marks' | 'key' | 'none';
   /** It takes call ids of nine letters and digits only. */
   readonly shortIds: boolean;
+  /** Reasoning goes back with replies that called nothing as well. */
+  readonly keepsReasoning: boolean;
   /** Levels of reasoning to choose from for a model of which nothing is known, the least first. */
   readonly levels: readonly string[];
   /** What `max` means for such a model. */
@@ -25,12 +27,13 @@ export interface Dialect {
 export const dialectOf = (baseUrl: string, model: string, setting: string | undefined): Dialect => {
   const url = new URL(baseUrl);
   const name = setting !== undefined && setting !== AUTO && isDialectName(setting) ? setting : detected(url, model);
-  const { levels, top } = TABLE[name];
+  const { levels, top, keepsReasoning = false } = TABLE[name];
   return {
     name,
     limitField: name === 'openai' || isOpenAI(url) || isAzure(url) ? 'max_completion_tokens' : 'max_tokens',
     cache: name === 'openrouter' ? 'marks' : isOpenAI(url) ? 'key' : 'none',
     shortIds: isMistral(url),
+    keepsReasoning,
     levels,
     top,
   };

@@ -13,6 +13,8 @@ export interface Row {
   readonly levels: readonly string[];
   /** What `max` means. */
   readonly top: string;
+  /** It is asked to keep the reasoning of all earlier replies, so it gets back that of replies without calls as well. */
+  readonly keepsReasoning?: true;
 }
 
 const EFFORTS = ['off', 'low', 'medium', 'high', 'max'];
@@ -63,6 +65,7 @@ export const TABLE: Readonly<Record<DialectName, Row>> = {
     off: () => thinking('disabled'),
     levels: EFFORTS,
     top: 'max',
+    keepsReasoning: true,
   },
   qianfan: {
     on: (_level, model) => qianfan(model, true),
@@ -93,6 +96,7 @@ export const TABLE: Readonly<Record<DialectName, Row>> = {
     off: () => thinking('disabled'),
     levels: SWITCH,
     top: 'on',
+    keepsReasoning: true,
   },
   huawei: {
     on: () => ({ chat_template_kwargs: { enable_thinking: true } }),

@@ -18,7 +18,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
   let count = 0;
   plugin.spec.apply?.({
     options: { firstTokenMs: 1000, idleMs: 1000 },
-    config: { value: config },
+    config: { value: config, origin: () => undefined },
     clock,
     ids: { next: (kind: string) => `${kind}-${++count}` },
     host: { pool: (key: string, make: () => unknown) => pool.get(key) ?? pool.set(key, make()).get(key) },
@@ -60,6 +60,10 @@ describe('the plugin', () => {
   test('brings one provider for each entry', () => {
     expect([...apply({ providers: { env: {}, mine: {} } }).providers.keys()]).toEqual(['env', 'mine']);
     expect(apply({}).providers.size).toBe(0);
+  });
+
+  test('a dialect that there is not is an error of the configuration', () => {
+    expect(() => apply({ providers: { env: {}, mine: { dialect: 'none' } } })).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
   });
 
   test('asks for the key when it is needed, by its name', async () => {

@@ -107,6 +107,38 @@ describe('requests', () => {
   });
 });
 
+describe('redirects', () => {
+  const moved =
+    (status: number, location: string): RequestListener =>
+    (_incoming, reply) =>
+      reply.writeHead(status, { location }).end('moved');
+
+  test.each([301, 302, 303, 307, 308])('HTTP %i to another origin is not followed, and named', async (status) => {
+    const other = await serve(says('stolen'));
+    const { url, seen } = await serve(moved(status, `${other.url}/chat/completions?key=1`));
+    const got = await ask(url, { key: 'k-123' });
+    expect(got.error).toMatchObject({ kind: 'bad_request', status, message: expect.stringContaining(`redirects to ${other.url}/chat/completions,`) });
+    expect(got.error).toMatchObject({ fix: expect.stringContaining(`base URL of the provider to ${other.url},`) });
+    expect([seen.length, other.seen.length]).toEqual([1, 0]);
+  });
+
+  test('within its origin it is followed where the request stays the same, and not for ever', async () => {
+    const { url, seen } = await serve(moved(308, '/v2/chat/completions'), says('here'));
+    expect((await ask(url, { key: 'k-123' })).text).toBe('here');
+    expect(seen[1]).toMatchObject({ path: '/v2/chat/completions', headers: { authorization: 'Bearer k-123' }, body: { model: 'a-model' } });
+    const asGet = await serve(moved(302, '/v2/chat/completions'), says('lost'));
+    expect((await ask(asGet.url)).error).toMatchObject({ kind: 'bad_request' });
+    const endless = await serve(moved(307, '/v1/chat/completions'));
+    expect((await ask(endless.url)).error).toMatchObject({ kind: 'bad_request' });
+    expect([asGet.seen.length, endless.seen.length]).toEqual([1, 4]);
+  });
+
+  test('what leads nowhere is an error like any other', async () => {
+    const { url } = await serve((_incoming, reply) => reply.writeHead(302).end('{}'));
+    expect((await ask(url)).error).toMatchObject({ name: 'ProviderError', status: 302 });
+  });
+});
+
 describe('what a refusal teaches', () => {
   const wantsOther = refuses(400, { error: { message: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead." } });
 
@@ -126,6 +158,30 @@ describe('what a refusal teaches', () => {
     const { url, seen } = await serve(wantsOther);
     expect((await ask(url)).error).toMatchObject({ kind: 'bad_request' });
     expect(seen).toHaveLength(1);
+  });
+
+  test('a field that it refuses is left out once, and remembered for the model', async () => {
+    const noEffort = refuses(400, { error: { message: "Unsupported parameter: 'reasoning_effort'", param: 'reasoning_effort' } });
+    const noSampling = refuses(422, { detail: [{ loc: ['body', 'temperature'], msg: 'Extra inputs are not permitted' }] });
+    const { url, seen } = await serve(noEffort, noSampling, says('hi'), says('hi'), says('hi'));
+    const setup = { learnt: new Map(), config: { temperature: 0.2 } };
+    expect((await ask(url, setup, { reasoning: 'high' })).text).toBe('hi');
+    await ask(url, setup, { reasoning: 'high' });
+    await ask(url, setup, { reasoning: 'high', model: 'other' });
+    expect(seen.map(({ body }) => [body['reasoning_effort'], body['temperature']])).toEqual([
+      ['high', 0.2],
+      [undefined, 0.2],
+      [undefined, undefined],
+      [undefined, undefined],
+      ['high', 0.2],
+    ]);
+  });
+
+  test('what did not help is not remembered', async () => {
+    const { url, seen } = await serve(refuses(400, { error: { message: 'bad', param: 'reasoning_effort' } }));
+    const learnt = new Map();
+    expect((await ask(url, { learnt }, { reasoning: 'high' })).error).toMatchObject({ kind: 'bad_request' });
+    expect([seen.length, learnt.size]).toEqual([2, 0]);
   });
 
   test('it ends when the host is never content', async () => {

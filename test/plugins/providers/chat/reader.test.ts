@@ -184,10 +184,13 @@ describe('text and reasoning', () => {
     for (const delta of got.deltas) if (delta.type === 'text') expect(Buffer.from(delta.text).toString()).toBe(delta.text);
   });
 
-  test('the field is noted when there are calls, the details always', async () => {
+  test('the field and the details are noted, with calls and without', async () => {
     const t = call(named('t', '{}', { index: 0, id: 'A' }));
     expect((await readEvents(chunk({ reasoning_content: 'r' }), t, DONE)).item).toEqual({ model: 'a-model', reasoningField: 'reasoning_content' });
-    expect((await readEvents(chunk({ reasoning_content: 'r' }), chunk({ content: 'x' }), DONE)).item).toBeUndefined();
+    expect((await readEvents(chunk({ reasoning_content: 'r' }), chunk({ content: 'x' }), DONE)).item).toEqual({
+      model: 'a-model',
+      reasoningField: 'reasoning_content',
+    });
     expect((await readEvents(chunk({ reasoning: 'r' }), t, DONE)).item).toBeUndefined();
     const details = [
       chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'a', index: 0, signature: null }] }),

@@ -3,6 +3,7 @@ import type { Block, Message, ModelRequest } from '../../../../kernel/index.ts';
 import { chatBody } from '../../../../plugins/providers/chat/request.ts';
 import { toObject } from '../../../../plugins/providers/pairing.ts';
 import { NO_QUIRKS, type Quirks } from '../../../../plugins/providers/quirks.ts';
+import { DIALECT_NAMES } from '../../../../plugins/providers/dialects/names.ts';
 import { request, traits, user } from '../replies.ts';
 
 const text = (value: string): Block => ({ type: 'text', text: value });
@@ -19,6 +20,8 @@ interface Wire {
   readonly tool_call_id?: string;
   readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly name: string } }[];
 }
+const wireBody = (changes: Partial<ModelRequest> = {}, host: Parameters<typeof traits>[0] = {}): Readonly<Record<string, unknown>> =>
+  JSON.parse(JSON.stringify(chatBody(request(changes), traits(host))));
 const body = (changes: Partial<ModelRequest> = {}, quirks: Quirks = NO_QUIRKS): { readonly messages: readonly Wire[] } =>
   JSON.parse(JSON.stringify(chatBody(request(changes), traits({ quirks }))));
 const messages = (list: readonly Message[], quirks?: Quirks): readonly Wire[] => body({ messages: list }, quirks).messages;
@@ -38,6 +41,34 @@ describe('the request', () => {
       reasoning_effort: 'high',
     });
     expect(body({ reasoning: 'off' })).not.toHaveProperty('reasoning_effort');
+  });
+
+  test('sampling as it is configured, and nothing of it otherwise', () => {
+    expect(wireBody({}, { settings: { temperature: 0.2, topP: 0.95 } })).toMatchObject({ temperature: 0.2, top_p: 0.95 });
+    expect(JSON.stringify(chatBody(request(), traits({ settings: { temperature: 0.2 } })))).toContain('"temperature":0.2');
+    expect(wireBody({}, { settings: { temperature: 0 } })).toMatchObject({ temperature: 0 });
+    expect(Object.keys(wireBody())).toEqual(['model', 'messages', 'stream', 'stream_options']);
+  });
+
+  test('the limit by the dialect, and by what was learnt before that', () => {
+    const at = 'https://api.openai.com/v1';
+    expect(wireBody({ maxOutputTokens: 5 }, { baseUrl: at })).toMatchObject({ max_completion_tokens: 5 });
+    expect(wireBody({ maxOutputTokens: 5 }, { baseUrl: at, quirks: { ...NO_QUIRKS, limitField: 'max_tokens' } })).toMatchObject({ max_tokens: 5 });
+  });
+
+  test('the level of reasoning by what is known of the model', () => {
+    const info = { id: 'a-model', reasoning: { levels: ['low', 'medium'], default: 'low' } };
+    expect(wireBody({ reasoning: 'max' }, { info })).toMatchObject({ reasoning_effort: 'medium' });
+    expect(wireBody({ reasoning: 'high' }, { info })).toMatchObject({ reasoning_effort: 'low' });
+  });
+
+  test.each<[string, readonly string[], object | undefined]>([
+    ['https://openrouter.ai/api/v1', ['a', 'b'], { only: ['a', 'b'] }],
+    ['https://openrouter.ai/api/v1', [], undefined],
+    ['https://openrouter.ai/api/v1', ['all'], undefined],
+    ['https://api.example.test/v1', ['a'], undefined],
+  ])('who may serve it: %s, %j', (baseUrl, only, expected) => {
+    expect(wireBody({}, { baseUrl, settings: { only } })['provider']).toEqual(expected);
   });
 
   test('what was learnt about a host', () => {
@@ -94,6 +125,13 @@ describe('reasoning', () => {
     expect(after(call('A'), item({ reasoningField: 'reasoning_content', model: 'other' }))).not.toHaveProperty('reasoning_content');
   });
 
+  test('also without calls where all of it is kept', () => {
+    const kept = (baseUrl: string) => wireBody({ messages: [assistant(reasons, text('x'), field), user('y')] }, { baseUrl })['messages'];
+    expect(kept('https://api.moonshot.ai/v1')).toMatchObject([{ content: 'x', reasoning_content: 'why' }, {}]);
+    expect(kept('https://api.z.ai/api/paas/v4')).toMatchObject([{ content: 'x', reasoning_content: 'why' }, {}]);
+    expect(kept('https://api.deepseek.com')).toEqual([{ role: 'assistant', content: 'x' }, expect.anything()]);
+  });
+
   test('opaque parts go back as they came', () => {
     expect(after(call('A'), item({ details: [{ type: 'reasoning.encrypted', data: 'd' }] }))).toMatchObject({
       reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }],
@@ -105,6 +143,109 @@ describe('reasoning', () => {
     const quirks: Quirks = { ...NO_QUIRKS, reasoningAlways: true };
     expect(messages([assistant(call('A'))], quirks)[0]).toMatchObject({ reasoning_content: ' ' });
     expect(messages([assistant(text('x'))], quirks)[0]).not.toHaveProperty('reasoning_content');
+  });
+});
+
+describe('replies with nothing between them', () => {
+  const reasons: Block = { type: 'reasoning', text: 'why' };
+  const field = item({ reasoningField: 'reasoning_content' });
+  test.each<[string, readonly Message[], readonly object[]]>([
+    [
+      'calls join the text before them',
+      [assistant(text('a')), assistant(call('A')), results(result('A'))],
+      [{ content: 'a', tool_calls: [{ id: 'A' }] }, { tool_call_id: 'A' }],
+    ],
+    [
+      'calls join the text behind them',
+      [assistant(call('A')), assistant(text('a')), results(result('A'))],
+      [{ content: 'a', tool_calls: [{ id: 'A' }] }, { tool_call_id: 'A' }],
+    ],
+    [
+      'calls join calls',
+      [assistant(call('A')), assistant(call('B')), results(result('B'), result('A'))],
+      [{ content: null, tool_calls: [{ id: 'A' }, { id: 'B' }] }, { tool_call_id: 'A' }, { tool_call_id: 'B' }],
+    ],
+    [
+      'two texts stay two',
+      [assistant(text('a'), call('A')), assistant(text('b')), results(result('A'))],
+      [{ content: 'a', tool_calls: [{ id: 'A' }] }, { tool_call_id: 'A' }, { content: 'b' }],
+    ],
+    [
+      'reasoning joins the reply behind it',
+      [assistant(reasons), assistant(call('A'), field), results(result('A'))],
+      [{ reasoning_content: 'why', tool_calls: [{ id: 'A' }] }, {}],
+    ],
+    [
+      'reasoning is dropped where something stands between',
+      [assistant(reasons), user('x'), assistant(call('A'), field), results(result('A'))],
+      [{ content: '(no response)' }, { content: 'x' }, { reasoning_content: ' ', tool_calls: [{ id: 'A' }] }, {}],
+    ],
+    [
+      'raw text stays raw',
+      [{ ...assistant(text('a')), raw: '<x>a</x>' }, assistant(call('A')), results(result('A'))],
+      [{ content: '<x>a</x>', tool_calls: [{ id: 'A' }] }, {}],
+    ],
+    [
+      'what was kept stays with its own calls',
+      [assistant(call('A')), assistant(call('B'), item({ extras: { 0: 's' } })), results(result('A'), result('B'))],
+      [{ tool_calls: [{ id: 'A' }] }, { tool_call_id: 'A' }, { tool_calls: [{ id: 'B', extra_content: 's' }] }, { tool_call_id: 'B' }],
+    ],
+  ])('%s', (_name, history, expected) => {
+    const sent = messages(history);
+    expect(sent).toMatchObject(expected);
+    expect(sent).toHaveLength(expected.length);
+    expect(JSON.stringify(sent[0])).not.toContain('"extra_content"');
+  });
+});
+
+describe('caches', () => {
+  const MARK = { cache_control: { type: 'ephemeral' } };
+  const OPENROUTER = { baseUrl: 'https://openrouter.ai/api/v1' };
+  const tools = ['a', 'b'].map((name) => ({ name, description: '', input: {} }));
+
+  test('marks where a host wants them', () => {
+    const history = [user('first'), assistant(text('second'), call('A')), results(result('A'))];
+    expect(wireBody({ system: 'Be kind.', tools, messages: history }, OPENROUTER)).toMatchObject({
+      session_id: 's1',
+      tools: [{ type: 'function' }, { type: 'function', ...MARK }],
+      messages: [
+        { role: 'system', content: [{ type: 'text', text: 'Be kind.', ...MARK }] },
+        { role: 'user', content: 'first' },
+        { role: 'assistant', content: [{ type: 'text', text: 'second', ...MARK }], tool_calls: [{}] },
+        { role: 'tool', content: 'result of A' },
+      ],
+    });
+    expect(JSON.stringify(wireBody({ system: 'Be kind.', tools, messages: history }, OPENROUTER)).split('cache_control')).toHaveLength(4);
+  });
+
+  test('a text beside images, calls without a text, and nothing to mark', () => {
+    const image: Block = { type: 'image', image: { mediaType: 'image/png', data: 'AAAA' } };
+    const looking: Message = { role: 'user', origin: 'user', blocks: [text('look'), image] };
+    const sent = (list: readonly Message[]) => wireBody({ messages: list }, OPENROUTER)['messages'];
+    expect(sent([looking, assistant(call('A')), results(result('A'))])).toMatchObject([
+      { content: [{ type: 'text', text: 'look', ...MARK }, { type: 'image_url' }] },
+      { content: null },
+      { content: 'result of A' },
+    ]);
+    expect(sent([])).toEqual([]);
+  });
+
+  test('a key where a host wants one, and nothing elsewhere', () => {
+    expect(wireBody({}, { baseUrl: 'https://api.openai.com/v1' })).toMatchObject({ prompt_cache_key: 'cast:s1' });
+    for (const baseUrl of ['https://api.example.test/v1', 'https://api.deepseek.com', 'https://mine.openai.azure.com/openai/v1'])
+      expect(JSON.stringify(wireBody({ tools }, { baseUrl }))).not.toMatch(/cache|session/);
+  });
+
+  test('no marks where a host refused them', () => {
+    const quirks: Quirks = { ...NO_QUIRKS, without: ['cache_control'] };
+    expect(JSON.stringify(wireBody({ system: 'x', tools }, { ...OPENROUTER, quirks }))).not.toContain('cache_control');
+  });
+
+  test('the conversation and the tools stay unmarked', () => {
+    const history = [user('first')];
+    const before = structuredClone([history, tools]);
+    wireBody({ system: 'x', tools, messages: history }, OPENROUTER);
+    expect([history, tools]).toEqual(before);
   });
 });
 
@@ -163,5 +304,46 @@ describe('calls and results', () => {
     const before = structuredClone(history);
     messages(history);
     expect(history).toEqual(before);
+  });
+});
+
+/** Whole bodies. A change here is a change of what providers get: look at it before it is accepted. */
+describe('bodies', () => {
+  const card = (name: string) => ({ name, description: `Does ${name}.`, input: { type: 'object', properties: { path: { type: 'string' } } } });
+  const reasons: Block = { type: 'reasoning', text: 'why' };
+  const field = item({ reasoningField: 'reasoning_content' });
+  const image: Block = { type: 'image', image: { mediaType: 'image/png', data: 'AAAA' } };
+  const always: Quirks = { ...NO_QUIRKS, reasoningAlways: true };
+  /** As a text, because the order of the fields is part of it. */
+  const asSent = (sent: object): string => JSON.stringify(sent, null, 1);
+
+  test.each<[string, Partial<ModelRequest>, Parameters<typeof traits>[0]]>([
+    ['minimal', {}, {}],
+    [
+      'tools, provider and reasoning',
+      { system: 'Be kind.', tools: [card('bash'), card('read')], reasoning: 'high', maxOutputTokens: 8192 },
+      { baseUrl: 'https://openrouter.ai/api/v1', settings: { only: ['acme'], temperature: 0.2, topP: 0.9 } },
+    ],
+    ['a limit, a key and reasoning', { maxOutputTokens: 8192, reasoning: 'low' }, { baseUrl: 'https://api.openai.com/v1' }],
+    ['no messages', { messages: [] }, {}],
+    ['grouped calls', { messages: [user('go'), assistant(call('A')), assistant(call('B')), results(result('A'), result('B')), user('on')] }, {}],
+    ['a text, then a call', { messages: [user('go'), assistant(text('I look.'), call('A')), results(result('A'))] }, {}],
+    ['a call, then a text', { messages: [user('go'), assistant(call('A'), text('I look.')), results(result('A'))] }, {}],
+    ['several calls', { messages: [user('go'), assistant(call('A'), call('B', 'bash', '{"command": "ls"}')), results(result('B'), result('A'))] }, {}],
+    ['reasoning and text', { messages: [user('go'), assistant(reasons, text('so'), field), user('on')] }, {}],
+    ['reasoning and calls', { messages: [user('go'), assistant(reasons, call('A'), field), results(result('A'))] }, {}],
+    ['the placeholder', { messages: [user('go'), assistant(call('A')), results(result('A'))] }, { quirks: always }],
+    ['images', { messages: [{ ...user('look'), blocks: [text('look'), image] }, assistant(call('A')), results(result('A'), image)] }, {}],
+    ['reminders', { messages: [user('go'), { ...user('<system-reminder>x</system-reminder>'), reminder: true }] }, {}],
+  ])('%s', (_name, changes, host) => {
+    expect(asSent(wireBody(changes, host))).toMatchSnapshot();
+  });
+
+  test.each(DIALECT_NAMES)('reasoning in the dialect %s', (dialect) => {
+    const sent = (reasoning: string) => {
+      const common = new Set([...Object.keys(wireBody()), 'session_id']);
+      return Object.fromEntries(Object.entries(wireBody({ reasoning }, { settings: { dialect } })).filter(([name]) => !common.has(name)));
+    };
+    expect(['off', 'on', 'low', 'high', 'max'].map((level) => `${level}: ${JSON.stringify(sent(level))}`).join('\n')).toMatchSnapshot();
   });
 });
