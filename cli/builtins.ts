@@ -1,10 +1,12 @@
 /** Every plugin that comes with cast, by name. Manifests are read at each start; code is loaded when it is triggered. */
 import type { Manifest, PluginRef } from '../kernel/index.ts';
 import { manifest as bash } from '../plugins/bash/manifest.ts';
+import { manifest as compaction } from '../plugins/compaction/manifest.ts';
 import { manifest as context } from '../plugins/context/manifest.ts';
 import { manifest as fallback } from '../plugins/fallback/manifest.ts';
 import { manifest as files } from '../plugins/files/manifest.ts';
 import { manifest as identity } from '../plugins/identity/manifest.ts';
+import { manifest as images } from '../plugins/images/manifest.ts';
 import { manifest as permissions } from '../plugins/permissions/manifest.ts';
 import { manifest as providers } from '../plugins/providers/manifest.ts';
 import { manifest as reminders } from '../plugins/reminders/manifest.ts';
@@ -18,10 +20,12 @@ const builtin = (manifest: Manifest, load: PluginRef['load']): PluginRef => ({ m
 
 export const builtins: readonly PluginRef[] = [
   builtin(bash, () => import('../plugins/bash/index.ts')),
+  builtin(compaction, () => import('../plugins/compaction/index.ts')),
   builtin(context, () => import('../plugins/context/index.ts')),
   builtin(fallback, () => import('../plugins/fallback/index.ts')),
   builtin(files, () => import('../plugins/files/index.ts')),
   builtin(identity, () => import('../plugins/identity/index.ts')),
+  builtin(images, () => import('../plugins/images/index.ts')),
   builtin(permissions, () => import('../plugins/permissions/index.ts')),
   builtin(providers, () => import('../plugins/providers/index.ts')),
   builtin(reminders, () => import('../plugins/reminders/index.ts')),

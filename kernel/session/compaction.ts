@@ -51,16 +51,15 @@ const jobOf = (session: Session, reason: Compaction['reason'], instructions: str
   const previous = earlier?.kind === 'compaction' ? earlier : undefined;
   const from = previous ? entries.findIndex((entry) => entry.id === previous.data.keepFrom) : 0;
   const inView = entries.slice(from).filter((entry) => entry.kind === 'message');
+  // What is masked is out of the view already: it must not come back by way of a summary.
+  const seen = new Map(session.view().map((message) => [message.entry, message]));
   return {
     reason,
     ...(instructions === undefined ? {} : { instructions }),
-    messages: inView.map((entry) => ({
-      id: entry.id,
-      by: byOf(entry),
-      tokens: estimateTokens(entry.data),
-      text: described(entry.data),
-      paths: pathsIn(entry.data),
-    })),
+    messages: inView.map((entry) => {
+      const message = seen.get(entry.id) ?? entry.data;
+      return { id: entry.id, by: byOf(entry), tokens: estimateTokens(message), text: described(message), paths: pathsIn(message) };
+    }),
     cuts: cutsOf(entries, inView),
     tokens: total(session.view()),
     target: Math.floor(session.limits.contextWindow * TARGET),

@@ -49,7 +49,7 @@ export const viewOf = (entries: readonly Entry[]): readonly ViewMessage[] => {
   if (compaction?.kind !== 'compaction') return view;
   const summary = plain(compaction.id, reminder(`Summary of the conversation so far:\n\n${compaction.data.summary}`));
   const prompt = compaction.data.prompt === undefined ? undefined : entries.find((entry) => entry.id === compaction.data.prompt);
-  return [summary, ...(prompt?.kind === 'message' ? [shown(prompt)] : []), ...view];
+  return [summary, ...(prompt?.kind === 'message' ? [shown(prompt, masksIn(entries))] : []), ...view];
 };
 
 const render = (entries: readonly Entry[]): readonly ViewMessage[] => {

@@ -1,0 +1,22 @@
+import { definePlugin } from '../../kernel/index.ts';
+import { createImages } from './images.ts';
+import { manifest } from './manifest.ts';
+
+export default definePlugin({
+  ...manifest,
+  apply({ hooks, events, session, registries, host, notice, warn }) {
+    const images = createImages({
+      session,
+      notice,
+      warn,
+      // A session that is opened later in this process need not be refused first.
+      blind: host.pool('models that take no images', () => new Set<string>()),
+      isKnownBlind: (provider, model) => registries.providers.get(provider)?.info?.(model)?.images === false,
+    });
+    events.on('input.accepted', () => images.reset());
+    // Late, when the model that answers is settled.
+    hooks.request.tap('leave out what the model does not take', { stage: 'late' }, (request) => images.fit(request));
+    hooks.failure.tap('ask without images', (failure) => images.recover(failure));
+    hooks.reply.tap('what helped stays', () => images.confirm());
+  },
+});
