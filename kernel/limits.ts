@@ -4,6 +4,8 @@ export const LIMITS = {
   steps: 500,
   /** Attempts at one reply, whatever taps of `failure` and `reply` wish. */
   attempts: 16,
+  /** Replies in a row that end in the middle of a call: a model that was told twice to send less does not. */
+  cutCalls: 3,
   /** Inputs that taps of `settle` may add to one turn. */
   continuations: 8,
   /** Milliseconds a tool has after an abort before its call is recorded as aborted. */

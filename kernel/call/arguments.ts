@@ -21,6 +21,7 @@ export const parseArguments = (raw: string): Parsed => {
     value = JSON.parse(raw);
     if (typeof value === 'string') value = JSON.parse(value);
   } catch (error) {
+    if (isUnfinished(raw)) return CUT;
     return invalid(
       `The arguments are not valid JSON (${error instanceof Error ? error.message : 'unreadable'}); the call was not run.`,
       'Send the call again with its arguments as one JSON object.',
@@ -32,6 +33,19 @@ export const parseArguments = (raw: string): Parsed => {
   if (typeof value !== 'object' || Array.isArray(value))
     return invalid('The arguments are not a JSON object; the call was not run.', 'Send the call again with its arguments as one JSON object.');
   return { input: value as Record<string, unknown> };
+};
+
+const CUT = invalid(
+  'The call was cut off before its arguments were complete, and was not run.',
+  'A reply has a limit on its length. Send less in one call: write a long file in several parts, each with a call of its own.',
+);
+/** Whether an object begins and never ends, whatever the provider says of the reason. */
+export const isUnfinished = (raw: string): boolean => raw.trimStart().startsWith('{') && openIn(raw) > 0;
+/** How many brackets are open at the end, and whether a text is. */
+const openIn = (json: string): number => {
+  const bare = json.replace(/"[^"\\]*(?:\\[^][^"\\]*)*"/g, '');
+  const count = (bracket: RegExp): number => bare.match(bracket)?.length ?? 0;
+  return count(/"/g) + count(/[[{]/g) - count(/[\]}]/g);
 };
 
 /** Without recursion: it is here to find what would overflow one. */

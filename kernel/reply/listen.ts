@@ -5,6 +5,7 @@ import type { StepContext } from '../hooks/subjects.ts';
 import { createStreamRedactor, type Exits } from '../session/exits.ts';
 import type { Session } from '../session/session.ts';
 import { uniqueIds } from '../call/arguments.ts';
+import { orOverflow } from './full-window.ts';
 import { Pipe } from './pipe.ts';
 
 type UsageDelta = Extract<Delta, { type: 'usage' }>;
@@ -30,9 +31,14 @@ export const listen = async (session: Session, at: StepContext, request: ModelRe
     const provider = session.provider(request.provider);
     await follow(provider.stream(request, at.signal), at.signal, (delta) => reply.take(delta));
     reply.flush();
+    reply.dropUnbegun();
     at.signal.throwIfAborted();
     const problem = reply.problem();
-    if (problem) return { ...reply.common(), error: problem, kind: problem.kind };
+    if (problem) {
+      const window = provider.info?.(request.model)?.contextWindow ?? session.generation.config.value.limits?.contextWindow;
+      const error = orOverflow(problem, { request, usage: reply.common().usage, window });
+      return { ...reply.common(), error, kind: error.kind };
+    }
     return { ...reply.common(), message: reply.message(provider.name) };
   } catch (error) {
     return { ...reply.common(), error, kind: isProviderError(error) ? error.kind : 'other' };
@@ -113,6 +119,11 @@ class Incoming {
     this.#show(type, text);
   }
 
+  /** A reply that ends at its limit may end before the first character of its last call's arguments: that is no call without any. */
+  dropUnbegun(): void {
+    const last = this.#blocks.findLast((block) => block.type === 'call');
+    if (this.#end === 'length' && last?.arguments.trim() === '') this.#blocks.splice(this.#blocks.lastIndexOf(last), 1);
+  }
   /** Why this is no reply, although the provider did not throw. */
   problem(): ProviderError | undefined {
     const hasCalls = this.#blocks.some((block) => block.type === 'call');

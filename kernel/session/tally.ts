@@ -29,6 +29,8 @@ export class Tally {
   clientId: string | undefined;
   /** Failures of the provider in this turn, by kind. */
   readonly failures = new Map<ProviderFailure, number>();
+  /** Replies in a row that ended in the middle of a call. */
+  cutCalls = 0;
 
   begin(now: number, clientId: string | undefined): void {
     this.steps = 0;
@@ -37,5 +39,6 @@ export class Tally {
     this.startedAt = now;
     this.clientId = clientId;
     this.failures.clear();
+    this.cutCalls = 0;
   }
 }

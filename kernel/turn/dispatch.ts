@@ -1,10 +1,12 @@
 /** Runs one batch of calls: exactly one result for each, stored as it comes, given back in the order issued. */
 import { untilAborted } from '../abort.ts';
+import { isUnfinished } from '../call/arguments.ts';
 import type { ToolOffer } from '../call/offer.ts';
 import { ABORTED, notRun, resultMessage } from '../call/outcome.ts';
 import { prepare, type Prepared } from '../call/prepare.ts';
 import { run } from '../call/run.ts';
 import type { CallBlock } from '../data.ts';
+import { CastError } from '../errors.ts';
 import type { StepContext, ToolResult } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
 import type { Session } from '../session/session.ts';
@@ -24,7 +26,18 @@ export const dispatch = async (session: Session, at: StepContext, calls: readonl
   await session.applyMove();
   if (batch.fatal !== undefined) throw batch.fatal;
   at.signal.throwIfAborted();
+  countCuts(session, calls, batch.results);
   return batch.results;
+};
+
+/** Throws CUT_OFF when the model goes on with calls that are too long for a reply. */
+const countCuts = ({ tally }: Session, calls: readonly CallBlock[], results: readonly ToolResult[]): void => {
+  const cut = results.some(({ status }) => status === 'error') ? calls.find((call) => isUnfinished(call.arguments)) : undefined;
+  tally.cutCalls = cut ? tally.cutCalls + 1 : 0;
+  if (!cut || tally.cutCalls < LIMITS.cutCalls) return;
+  throw new CastError('CUT_OFF', `${tally.cutCalls} replies in a row were cut off in the middle of a call of ${cut.tool}`, {
+    fix: 'Raise limits.maxOutputTokens, or ask for the work in smaller parts.',
+  });
 };
 
 interface Batch {

@@ -12,6 +12,7 @@ const UNABLE = new RegExp(
   [
     `${SIGHT}[^.]{0,60}(not (yet )?(supported|allowed|available|enabled|accepted)|unsupported|(does|do|is|are)n['o]?t)`,
     `(not|n['o]t|no|cannot|unable to|without)\\b[^.]{0,60}(support|accept|allow|process|handle|take|understand|capab|find)[^.]{0,40}${SIGHT}`,
+    `${SIGHT}[^.]{0,30}only (supported|available)`,
     `(found|endpoints?|models?) that supports?[^.]{0,20}${SIGHT}`,
     'unknown variant .{0,3}image_url',
     'is not a (multi-?modal|vision) model',
@@ -19,7 +20,8 @@ const UNABLE = new RegExp(
   ].join('|'),
 );
 /** About one image rather than about images. */
-const ONE_IMAGE = /format|mime|media.?type|decod|corrupt|dimension|pixel|resolution|base64|download|fetch|url scheme/;
+const ONE_IMAGE =
+  /(could not|unable to|failed to) (process|read|load)|format|mime|media.?type|decod|corrupt|dimension|pixel|resolution|base64|download|fetch|url scheme/;
 const TOO_MANY =
   /too many images|(number|count|total size) of images|images\b.{0,60}(exceed|too large|larger than|maximum (allowed )?(size|number))|at most \d+ images/;
 const TOO_MANY_BYTES = /(entity|payload|body|content|request)\b.{0,20}too (large|big)|request_too_large|(body|payload|request)\b.{0,60}\b(bytes|[mk]i?b)\b/;

@@ -1,9 +1,10 @@
 /** Model providers of the configuration, and the retries of failed requests. */
-import { definePlugin, jsonSchema, type Provider, type ProviderConfig, ProviderError, type Scope } from '../../kernel/index.ts';
+import { definePlugin, jsonSchema, type ModelRequest, type Provider, type ProviderConfig, ProviderError, type Scope } from '../../kernel/index.ts';
 import { checkDialects } from './dialects/names.ts';
 import { lateStream } from './stream/late.ts';
 import { manifest } from './manifest.ts';
 import type { Learnt } from './quirks.ts';
+import { createLonger } from './failures/longer.ts';
 import { createRetry } from './failures/retry.ts';
 import type { Limits } from './stream/timeouts.ts';
 import type { Wire } from './wire.ts';
@@ -31,7 +32,12 @@ export default definePlugin({
       if (active) load(active.api).catch(() => undefined);
     });
     const retry = createRetry(() => share(scope.ids.next('retry')));
-    scope.hooks.failure.tap('retry', { stage: 'late' }, retry);
+    const longer = createLonger();
+    scope.hooks.failure.tap('retry', { stage: 'late' }, (failure, at) => {
+      longer.note(failure, at);
+      return retry(failure, at);
+    });
+    scope.hooks.request.tap('a longer reply', (request, at) => longer.ask(request, at, () => roomOf(scope, request)));
   },
 });
 
@@ -52,6 +58,13 @@ const activeConfig = ({ config, registries }: ProviderScope): ProviderConfig | u
   return active?.from === manifest.name ? providers[active.name] : undefined;
 };
 
+/** What is known of the model that is asked, and how much of its window the prompt takes. */
+const roomOf = ({ registries, session }: ProviderScope, { provider: name, model, system, tools }: ModelRequest) => {
+  const { contextWindow = session.window, ...info } = registries.providers.get(name)?.info?.(model) ?? {};
+  const prompt = session.view().reduce((sum, { tokens }) => sum + tokens, Math.ceil((system.length + JSON.stringify(tools).length) / 4));
+  return { ...info, window: contextWindow, prompt };
+};
+
 const provider = (scope: ProviderScope, name: string, config: ProviderConfig): Provider => ({
   name,
   stream: (request, signal) =>
@@ -67,6 +80,7 @@ const provider = (scope: ProviderScope, name: string, config: ProviderConfig): P
         options: scope.options,
         version: manifest.version,
         learnt: scope.host.pool('learnt about hosts', () => new Map() as Learnt),
+        outputCaps: scope.host.pool('longest replies of models', () => new Map<string, number>()),
       };
       return createProvider(parts).stream(request, signal);
     }),

@@ -7,5 +7,5 @@ export const manifest = defineManifest({
   summary: 'Talks to OpenAI-compatible model providers, and decides about retries.',
   capabilities: ['net', 'secrets'],
   activation: ['session'],
-  taps: ['open', 'failure'],
+  taps: ['open', 'request', 'failure'],
 });

@@ -1,37 +1,19 @@
 /** A provider of the configuration: sends a request in its wire format and yields what comes back. */
-import {
-  type Clock,
-  type Delta,
-  isProviderError,
-  type ModelInfo,
-  type ModelRequest,
-  type Provider,
-  type ProviderConfig,
-  type ProviderError,
-} from '../../kernel/index.ts';
+import { type Clock, type Delta, isProviderError, type ModelRequest, type Provider, type ProviderError } from '../../kernel/index.ts';
 import { classifyConnection, classifyRefusal, notAReply, type Place } from './failures/classify.ts';
-import { bytesOf, HttpError, post } from './post.ts';
-import { dialectOf } from './dialects/dialect.ts';
-import { learn, type Learnt, leaveOut, type Quirks, quirksOf, remember } from './quirks.ts';
+import { bytesOf } from './post.ts';
+import { send, type SendParts } from './send.ts';
 import { type SseEvent, SseReader } from './stream/sse.ts';
 import { type Limits, startWatch, type Watch } from './stream/timeouts.ts';
-import { aim, type Target, type TargetParts } from './target.ts';
-import type { ReplyReader, Wire } from './wire.ts';
+import { aim, type TargetParts } from './target.ts';
+import type { ReplyReader } from './wire.ts';
 
-/** How often a request is changed and sent again, for one refusal after another. */
-const MAX_CHANGES = 4;
 /** Milliseconds to read on behind the end mark. */
 const DRAIN_MS = 200;
 
-export interface ProviderParts extends Omit<TargetParts, 'now'> {
-  readonly wire: Wire;
-  readonly fetch: typeof fetch;
+export interface ProviderParts extends Omit<TargetParts, 'now'>, SendParts {
   readonly clock: Clock;
   readonly options: Limits;
-  /** What was learnt about the models of hosts. */
-  readonly learnt: Learnt;
-  /** What is known of a model. */
-  readonly info?: (model: string) => ModelInfo | undefined;
 }
 
 export const createProvider = (parts: ProviderParts): Provider => ({
@@ -62,43 +44,6 @@ async function* streamReply(parts: ProviderParts, request: ModelRequest, signal:
   }
   for (const delta of reply.finish()) yield delta;
 }
-
-// ---- sending ----
-
-/** Sends, and once more in another form where a refusal says what the host wants otherwise. */
-const send = async (parts: ProviderParts, target: Target, request: ModelRequest, signal: AbortSignal): Promise<Response> => {
-  const { wire, fetch, learnt } = parts;
-  const { baseUrl, address, headers } = target;
-  const place = { ...target.place, model: request.model };
-  const bodyFor = bodies(parts, baseUrl, request);
-  const known = quirksOf(learnt, baseUrl, request.model);
-  let quirks = known;
-  let body = bodyFor(known);
-  for (let change = 0; ; change++) {
-    try {
-      const answer = await post({ wire, address, headers, body, fetch, signal });
-      // Only now it is sure that the refusal was read rightly.
-      if (quirks !== known) remember(learnt, baseUrl, request.model, quirks);
-      return answer;
-    } catch (error) {
-      if (!(error instanceof HttpError)) throw isProviderError(error) ? error : classifyConnection(error, place);
-      const learned = learn(quirks, error.status, error.body, body);
-      const changed = bodyFor(learned);
-      const isSame = learned === quirks || JSON.stringify(changed) === JSON.stringify(body);
-      if (isSame || change === MAX_CHANGES) throw classifyRefusal(error, place);
-      quirks = learned;
-      body = changed;
-    }
-  }
-};
-
-const bodies = ({ wire, name, config, info }: ProviderParts, baseUrl: string, request: ModelRequest): ((quirks: Quirks) => object) => {
-  const { model } = request;
-  const traits = { provider: name, dialect: dialectOf(baseUrl, model, config.dialect), info: info?.(model) ?? configured(config, model), settings: config };
-  return (quirks) => leaveOut(wire.body(request, { ...traits, quirks }), quirks.without);
-};
-const configured = ({ models = {} }: ProviderConfig, model: string): ModelInfo | undefined =>
-  Object.hasOwn(models, model) ? { id: model, ...models[model] } : undefined;
 
 // ---- reading ----
 

@@ -39,7 +39,6 @@ const REASONS: Readonly<Record<string, EndReason>> = {
   max_tokens: 'length',
   max_output_tokens: 'length',
   model_length: 'length',
-  model_context_window_exceeded: 'length',
   content_filter: 'refused',
   refusal: 'refused',
   safety: 'refused',
@@ -49,6 +48,9 @@ const REASONS: Readonly<Record<string, EndReason>> = {
 };
 /** The provider itself says that the reply is no good. */
 const FAILED = new Set(['error', 'abort', 'aborted', 'cancelled', 'network_error', 'insufficient_system_resource']);
+
+/** No limit on the reply: there is no room left for it, and asking for a shorter one would not help. */
+const FULL = 'model_context_window_exceeded';
 
 export class ChatReader implements ReplyReader {
   readonly #options: ChatReaderOptions;
@@ -198,6 +200,7 @@ export class ChatReader implements ReplyReader {
     if (usage || hasContent) this.#closedByUsage = !hasContent;
     const finish = textOf(choice['finish_reason'])?.toLowerCase();
     if (finish === undefined) return;
+    if (finish === FULL) throw this.#options.fail({ error: { code: 'context_window_exceeded', message: 'the reply reached the end of the context window' } });
     if (FAILED.has(finish)) throw this.#options.fail({ error: { type: 'server_error', message: `the provider ended the reply with "${finish}"` } });
     this.#finish = finish;
   }

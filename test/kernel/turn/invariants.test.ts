@@ -46,7 +46,7 @@ describe('each call has exactly one result, in the order issued', () => {
   });
 
   test.each([
-    ['arguments that are no JSON', '{"path": ', /not valid JSON/, 'INVALID_ARGUMENT'],
+    ['arguments that are no JSON', '{"path": a.txt}', /not valid JSON/, 'INVALID_ARGUMENT'],
     ['arguments that are a list', '["a"]', /not a JSON object/, 'INVALID_ARGUMENT'],
   ])('%s never run', async (_, raw, wording, code) => {
     let runs = 0;

@@ -19,7 +19,7 @@ const PROGRAM = `
   const url = process.argv[2];
   const clock = { now: () => 0, sleep: (ms, signal) => new Promise((resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))) };
   const limits = { firstTokenMs: 20_000, idleMs: 20_000 };
-  const provider = createProvider({ name: 'p', wire, config: { baseUrl: url }, fetch, secret: async () => 'k', clock, options: limits, version: '0', learnt: new Map() });
+  const provider = createProvider({ name: 'p', wire, config: { baseUrl: url }, fetch, secret: async () => 'k', clock, options: limits, version: '0', learnt: new Map(), outputCaps: new Map() });
   const request = { purpose: 'main', session: 's', model: 'm', system: '', messages: [], tools: [] };
   const uses = {
     chat: async () => {

@@ -44,6 +44,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
     },
     hooks: {
       open: { tap: (_label: string, run: () => void) => opened.push(run) },
+      request: { tap: () => {} },
       failure: { tap: (label: string, _options: object, run: never) => taps.push({ label, run }) },
     },
   } as never);
@@ -53,7 +54,7 @@ const use = (provider: Provider | undefined) => gather(provider?.stream(request(
 
 describe('the plugin', () => {
   test('says what it needs', () => {
-    expect(manifest).toMatchObject({ name: 'providers', capabilities: ['net', 'secrets'], activation: ['session'], taps: ['open', 'failure'] });
+    expect(manifest).toMatchObject({ name: 'providers', capabilities: ['net', 'secrets'], activation: ['session'], taps: ['open', 'request', 'failure'] });
     expect(plugin.spec).toMatchObject({ name: 'providers' });
   });
 

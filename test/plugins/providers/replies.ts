@@ -28,6 +28,7 @@ export interface ProviderSetup {
   readonly firstTokenMs?: number;
   readonly idleMs?: number;
   readonly learnt?: Learnt;
+  readonly outputCaps?: Map<string, number>;
 }
 export const chatProvider = ({ name = 'test', config = {}, key, ...setup }: ProviderSetup): Provider =>
   createProvider({
@@ -40,6 +41,7 @@ export const chatProvider = ({ name = 'test', config = {}, key, ...setup }: Prov
     options: { firstTokenMs: setup.firstTokenMs ?? 20_000, idleMs: setup.idleMs ?? 20_000 },
     version: '0.0.0',
     learnt: setup.learnt ?? new Map(),
+    outputCaps: setup.outputCaps ?? new Map(),
   });
 
 export const request = (changes: Partial<ModelRequest> = {}): ModelRequest => ({
