@@ -15,6 +15,10 @@ export interface Reply {
   readonly error?: string;
   /** Beside such a status. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** A body of HTML in place of the error message. */
+  readonly page?: string;
+  /** What the provider gives as its reason to end. */
+  readonly finish?: string;
   /** Headers are never sent. */
   readonly hangs?: boolean;
   /** The connection is dropped after the text. */
@@ -24,6 +28,8 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: { readonly model: string; readonly messages: readonly Sent[]; readonly tools?: readonly unknown[] };
+  /** Of the body. */
+  readonly bytes: number;
   /** Since the provider was started, in milliseconds. */
   readonly at: number;
 }
@@ -43,7 +49,11 @@ export const say = (text: string, more: Partial<Reply> = {}): Reply => ({ text, 
 export const call = (tool: string, input: unknown, more: Partial<Reply> = {}): Reply => ({ calls: [{ tool, input }], ...more });
 
 /** Plays `replies` in order; when they are over, the last one again. */
-export const startProvider = async (...replies: readonly Reply[]): Promise<TestProvider> => {
+export const startProvider = (...replies: readonly Reply[]): Promise<TestProvider> =>
+  startResponder((_request, number) => replies[Math.min(number, replies.length) - 1] ?? say('done'));
+
+/** Answers each request, the first of which has the number 1, by what is in it. */
+export const startResponder = async (respond: (request: Received, number: number) => Reply): Promise<TestProvider> => {
   const requests: Received[] = [];
   const startedAt = performance.now();
   const server = createServer((request, response) => {
@@ -52,10 +62,10 @@ export const startProvider = async (...replies: readonly Reply[]): Promise<TestP
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString('utf8');
       const body = (text === '' ? {} : JSON.parse(text)) as Received['body'];
-      requests.push({ path: request.url ?? '', headers: request.headers, body, at: performance.now() - startedAt });
+      const received = { path: request.url ?? '', headers: request.headers, body, bytes: Buffer.byteLength(text), at: performance.now() - startedAt };
+      requests.push(received);
       if (request.method === 'GET') return json(response, 200, { data: [] });
-      const reply = replies[Math.min(requests.length, replies.length) - 1] ?? say('done');
-      void answer(response, reply, requests.length).catch(() => response.destroy());
+      void answer(response, respond(received, requests.length), requests.length).catch(() => response.destroy());
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -84,6 +94,7 @@ const json = (response: ServerResponse, status: number, value: unknown, headers:
 
 const answer = async (response: ServerResponse, reply: Reply, number: number): Promise<void> => {
   if (reply.hangs) return;
+  if (reply.page !== undefined) return void response.writeHead(reply.status ?? 200, { 'content-type': 'text/html' }).end(reply.page);
   if (reply.status !== undefined) return json(response, reply.status, { error: { message: reply.error ?? 'no' } }, reply.headers);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const frame of framesOf(reply, number)) {
@@ -112,7 +123,7 @@ const framesOf = (reply: Reply, number: number): readonly string[] => {
   if (reply.breaks) return frames;
   return [
     ...frames,
-    chunk([{ index: 0, delta: {}, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' }]),
+    chunk([{ index: 0, delta: {}, finish_reason: reply.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop') }]),
     chunk([], { usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 } }),
     'data: [DONE]\n\n',
   ];
