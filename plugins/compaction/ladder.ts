@@ -14,6 +14,8 @@ export interface Ladder {
 
 type Rung = 'trim' | 'compact';
 
+const TOO_LARGE = 'the conversation does not fit into the context window';
+
 export const createLadder = ({ session, notice, warn }: LadderParts): Ladder => {
   /** Rungs on which something was done, or that were found to be of no use. */
   const taken = new Set<Rung>();
@@ -25,9 +27,8 @@ export const createLadder = ({ session, notice, warn }: LadderParts): Ladder => 
     if (!result) return undefined;
     await session.mask(result.entry, trimNote(result));
     hasHelped = true;
-    const reason = `the result of ${result.tool} (${sizeOf(result)}) was left out, since the conversation does not fit into the context window`;
-    notice(`${reason[0]?.toUpperCase()}${reason.slice(1)}.`, 'TOOL_RESULT_TRIMMED');
-    return { retry: { reason, remind: trimReminder(result) } };
+    notice(`The conversation does not fit into the context window: the result of ${result.tool} (${sizeOf(result)}) was left out.`, 'TOOL_RESULT_TRIMMED');
+    return { retry: { reason: TOO_LARGE, remind: trimReminder(result) } };
   };
 
   const compact = async (signal: AbortSignal): Promise<Recovery | undefined> => {
@@ -37,10 +38,11 @@ export const createLadder = ({ session, notice, warn }: LadderParts): Ladder => 
     } catch (error) {
       // Stopped by a person: no failure of the compaction.
       if (!signal.aborted) warn(`The conversation could not be compacted: ${messageOf(error)}`, 'COMPACTION_FAILED');
+      hasHelped = false;
       return undefined;
     }
     hasHelped = true;
-    return { retry: { reason: 'the conversation was compacted, since it does not fit into the context window' } };
+    return { retry: { reason: TOO_LARGE } };
   };
 
   const giveUp = (): undefined => {

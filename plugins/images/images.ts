@@ -59,9 +59,8 @@ export const createImages = ({ session, notice, warn, blind, isKnownBlind }: Ima
     halvings++;
     const dropped = olderHalf(held);
     await mask(dropped, BULK_NOTE);
-    const reason = `the request is too large, so the oldest images were left out (${imagesOf(dropped)} of ${imagesOf(held)})`;
-    notice(`${reason[0]?.toUpperCase()}${reason.slice(1)}.`, 'IMAGES_DROPPED');
-    return { retry: { reason } };
+    notice(`The request is too large: the oldest images were left out (${imagesOf(dropped)} of ${imagesOf(held)}).`, 'IMAGES_DROPPED');
+    return { retry: { reason: 'the request is too large' } };
   };
 
   const tryWithout = ({ provider, model }: Route, isCertain: boolean): Recovery | undefined => {

@@ -8,7 +8,7 @@ const MARGIN = 1_024;
 export interface Longer {
   note(failure: Pick<Failure, 'kind'>, at: StepKey): void;
   /** What to change of the request; `room` is asked for only then. Undefined when there is no reason to, or no room. */
-  ask(request: Pick<ModelRequest, 'maxOutputTokens'>, at: StepKey, room: () => Room): { maxOutputTokens: number } | undefined;
+  ask(request: Pick<ModelRequest, 'maxOutputTokens'>, at: StepKey & { readonly attempt: number }, room: () => Room): { maxOutputTokens: number } | undefined;
 }
 /** In tokens. */
 interface Room extends Pick<ModelInfo, 'maxOutput'> {
@@ -23,7 +23,8 @@ export const createLonger = (): Longer => {
       if (kind === 'cut' || kind === 'empty') cut = { turn, step };
     },
     ask: ({ maxOutputTokens: limit }, at, room) => {
-      if (limit === undefined || cut?.turn !== at.turn || cut.step !== at.step) return undefined;
+      // The first attempt of a step that is taken again after a rewind is nothing that was cut.
+      if (limit === undefined || at.attempt === 1 || cut?.turn !== at.turn || cut.step !== at.step) return undefined;
       const { maxOutput = Infinity, window, prompt } = room();
       const longer = Math.min(2 * limit, maxOutput, window - prompt - MARGIN);
       return longer > limit ? { maxOutputTokens: longer } : undefined;

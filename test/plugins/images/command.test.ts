@@ -22,7 +22,7 @@ const textIn = ({ body }: Received | { readonly body: Received['body'] }): strin
   JSON.stringify(body.messages.filter(({ content }) => typeof content === 'string'));
 
 test('many images push a request over the limit of a proxy: the oldest are left out, and the turn goes on', async () => {
-  const [count, bytes, limit] = [40, 256 * 1024, 5 * 1024 * 1024];
+  const [count, bytes, limit] = [40, 64 * 1024, 1.25 * 1024 * 1024];
   const place = withPictures(count, bytes);
   let read = 0;
   const provider = await respond((request) => {

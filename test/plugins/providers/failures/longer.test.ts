@@ -3,7 +3,7 @@ import { createTestSession, fail, say } from '../../../../kernel/testkit/index.t
 import { createLonger } from '../../../../plugins/providers/failures/longer.ts';
 import providers from '../../../../plugins/providers/index.ts';
 
-const at = { turn: 1, step: 2 };
+const at = { turn: 1, step: 2, attempt: 2 };
 const room = () => ({ window: 100_000, prompt: 1_000 });
 
 test.each([
@@ -24,7 +24,8 @@ test('holds for the step that was cut, and for no other failure', () => {
   for (const kind of ['overload', 'network', 'overflow'] as const) longer.note({ kind }, at);
   expect(longer.ask({ maxOutputTokens: 8 }, at, room)).toBeUndefined();
   longer.note({ kind: 'empty' }, at);
-  expect(longer.ask({ maxOutputTokens: 8 }, { turn: 1, step: 3 }, room)).toBeUndefined();
+  expect(longer.ask({ maxOutputTokens: 8 }, { ...at, step: 3 }, room)).toBeUndefined();
+  expect(longer.ask({ maxOutputTokens: 8 }, { ...at, attempt: 1 }, room)).toBeUndefined();
   expect(longer.ask({ maxOutputTokens: 8 }, at, room)).toEqual({ maxOutputTokens: 16 });
 });
 
