@@ -52,12 +52,25 @@ const nextOf = (chunks: AsyncIterator<Uint8Array>, place: Place): Promise<Iterat
     throw classifyConnection(error, place);
   });
 
-function* deltasIn(events: Iterable<SseEvent>, reply: ReplyReader, watch: Watch): Generator<Delta> {
-  for (const event of events) {
-    yield* reply.push(event);
-    watch.heard(reply.complete ? 'after' : reply.began ? 'between' : 'first');
+/** What came together is handed over together: whoever takes the deltas pays for each of them. */
+function* deltasIn(events: readonly SseEvent[], reply: ReplyReader, watch: Watch): Generator<Delta> {
+  const deltas: Delta[] = [];
+  try {
+    for (const event of events) for (const delta of reply.push(event)) join(deltas, delta);
+    if (events.length > 0) watch.heard(reply.complete ? 'after' : reply.began ? 'between' : 'first');
+  } finally {
+    // Before a failure as well.
+    yield* deltas;
   }
 }
+
+const join = (deltas: Delta[], next: Delta): void => {
+  const last = deltas.at(-1);
+  const isMore = last !== undefined && isText(last) && isText(next) && last.type === next.type;
+  if (isMore) deltas[deltas.length - 1] = { type: last.type, text: last.text + next.text };
+  else deltas.push(next);
+};
+const isText = (delta: Delta): delta is Extract<Delta, { type: 'text' | 'reasoning' }> => delta.type === 'text' || delta.type === 'reasoning';
 
 /** Behind the end mark it reads on for a moment, so that the connection can be used again. */
 const release = async (chunks: AsyncIterator<Uint8Array> | undefined, isDone: boolean, clock: Clock): Promise<void> => {

@@ -6,13 +6,12 @@ export type UsageDelta = Extract<Delta, { type: 'usage' }>;
 
 /** Of a chunk, wherever it keeps them; undefined when it has none. */
 export const usageOf = (chunk: Fields): UsageDelta | undefined => {
-  const places = [
-    chunk['usage'],
-    fieldsOf(chunk, 'x_groq')['usage'],
-    ...listOf(chunk['choices']).map((choice) => (isFields(choice) ? choice['usage'] : undefined)),
-  ];
-  const usage = places.find((place) => isFields(place) && counted(place));
+  const usage = [chunk['usage'], fieldsOf(chunk, 'x_groq')['usage'], inChoices(chunk['choices'])].find((place) => isFields(place) && counted(place));
   return isFields(usage) ? toDelta(usage) : undefined;
+};
+const inChoices = (choices: unknown): unknown => {
+  for (const choice of listOf(choices)) if (isFields(choice) && isFields(choice['usage']) && counted(choice['usage'])) return choice['usage'];
+  return undefined;
 };
 
 const counted = (usage: Fields): boolean =>

@@ -3,12 +3,16 @@
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+// Asked for every token of a reply, most often in vain.
+const NOTHING: Fields = Object.freeze({});
+const NONE: readonly unknown[] = Object.freeze([]);
+
 /** The object under a key; empty when there is none. */
 export const fieldsOf = (value: unknown, key: string): Fields => {
   const inner = isFields(value) ? value[key] : undefined;
-  return isFields(inner) ? inner : {};
+  return isFields(inner) ? inner : NOTHING;
 };
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NONE);
 /** A text with something in it. */
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 export const numberOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);

@@ -86,7 +86,16 @@ export class ChatReader implements ReplyReader {
     return this.#done;
   }
 
-  *push(event: SseEvent): Generator<Delta> {
+  push(event: SseEvent): Iterable<Delta> {
+    const out: Delta[] = [];
+    try {
+      this.#read(event, out);
+      return out;
+    } catch (error) {
+      return thenFail(out, error);
+    }
+  }
+  #read(event: SseEvent, out: Delta[]): void {
     if (this.#done) return;
     if (/^\s*\[done\]\s*$/i.test(event.data)) {
       this.#done = true;
@@ -94,30 +103,29 @@ export class ChatReader implements ReplyReader {
     }
     const parsed = parseJson(event.data);
     const chunk = Array.isArray(parsed) ? parsed[0] : parsed;
-    if (!isFields(chunk)) {
-      this.#unreadable(event);
-      return;
-    }
+    if (!isFields(chunk)) return this.#unreadable(event);
     if (isError(chunk, event)) throw this.#options.fail(chunk);
-    yield* this.#chunk(chunk);
+    this.#chunk(chunk, out);
     if (event.whole) this.#done = true;
   }
 
-  *finish(): Generator<Delta> {
-    yield* this.#heldBack();
+  finish(): Iterable<Delta> {
+    const out: Delta[] = [];
+    this.#heldBack(out);
     const isEnded = !this.#damaged && (this.complete || this.#closedByUsage);
     const calls = isEnded ? this.#wholeCalls() : [];
-    if (isEnded) yield* this.#parts(calls);
-    if (this.#usage) yield this.#usage;
-    if (isEnded) yield { type: 'end', reason: this.#reason(calls) };
+    if (isEnded) this.#parts(calls, out);
+    if (this.#usage) out.push(this.#usage);
+    if (isEnded) out.push({ type: 'end', reason: this.#reason(calls) });
+    return out;
   }
 
-  *#heldBack(): Generator<Delta> {
-    yield* this.#shown(this.#think.end());
-    yield* this.#emit('text', this.#xml?.end() ?? '');
+  #heldBack(out: Delta[]): void {
+    this.#shown(this.#think.end(), out);
+    this.#emit('text', this.#xml?.end() ?? '', out);
     for (const type of ['reasoning', 'text'] as const) {
       const half = this.#halves[type].end();
-      if (half !== '') yield { type, text: half };
+      if (half !== '') out.push({ type, text: half });
     }
   }
 
@@ -129,10 +137,10 @@ export class ChatReader implements ReplyReader {
     return written.map((call) => ({ id: '', extra: undefined, ...call }));
   }
 
-  *#parts(calls: readonly WholeCall[]): Generator<Delta> {
-    for (const { id, tool, arguments: text } of calls) yield { type: 'call', id, tool, arguments: text };
+  #parts(calls: readonly WholeCall[], out: Delta[]): void {
+    for (const { id, tool, arguments: text } of calls) out.push({ type: 'call', id, tool, arguments: text });
     const item = this.#item(calls);
-    if (item) yield { type: 'item', data: item };
+    if (item) out.push({ type: 'item', data: item });
   }
 
   #unreadable(event: SseEvent): void {
@@ -142,56 +150,56 @@ export class ChatReader implements ReplyReader {
     if (event.whole || /tool_calls|arguments/.test(event.data)) this.#damaged = true;
   }
 
-  *#chunk(chunk: Fields): Generator<Delta> {
+  #chunk(chunk: Fields, out: Delta[]): void {
     const choice = listOf(chunk['choices']).find((each) => isFields(each) && (numberOf(each['index']) ?? 0) === 0);
     const streamed = fieldsOf(choice, 'delta');
     const isWhole = isFields(choice) && isFields(choice['message']) && Object.keys(streamed).length === 0;
     const message = isWhole ? fieldsOf(choice, 'message') : streamed;
     const hasContent = carriesContent(message);
     this.#began ||= hasContent;
-    if (hasContent) yield* this.#message(message, isWhole);
+    if (hasContent) this.#message(message, isWhole, out);
     this.#ending(chunk, isFields(choice) ? choice : {}, hasContent);
   }
 
-  *#message(message: Fields, isWhole: boolean): Generator<Delta> {
+  #message(message: Fields, isWhole: boolean, out: Delta[]): void {
     const native = this.#reasoning.read(message);
     if (native !== '') {
       this.#native = true;
-      yield* this.#emit('reasoning', native);
+      this.#emit('reasoning', native, out);
     }
-    yield* this.#content(message['content']);
+    this.#content(message['content'], out);
     const refusal = textOf(message['refusal']);
     if (refusal !== undefined) {
       this.#refused = true;
-      yield* this.#emit('text', refusal);
+      this.#emit('text', refusal, out);
     }
     for (const piece of listOf(message['tool_calls'])) this.#calls.add(piece, isWhole);
   }
 
   /** A text, or a list of parts. */
-  *#content(content: unknown): Generator<Delta> {
+  #content(content: unknown, out: Delta[]): void {
     if (typeof content === 'string') {
-      if (content !== '') yield* this.#shown(this.#think.push(content));
+      if (content !== '') this.#shown(this.#think.push(content), out);
       return;
     }
     for (const part of listOf(content)) {
       if (!isFields(part)) continue;
-      if (part['type'] === 'thinking') yield* this.#emit('reasoning', thinkingOf(part));
-      else yield* this.#shown(this.#think.push(textOf(part['text']) ?? ''));
+      if (part['type'] === 'thinking') this.#emit('reasoning', thinkingOf(part), out);
+      else this.#shown(this.#think.push(textOf(part['text']) ?? ''), out);
     }
   }
 
   /** Reasoning between tags repeats what came in a field of its own. */
-  *#shown(parts: readonly Part[]): Generator<Delta> {
+  #shown(parts: readonly Part[], out: Delta[]): void {
     for (const { type, text } of parts) {
-      if (type === 'text') yield* this.#emit(type, this.#xml?.push(text) ?? text);
-      else if (!this.#native) yield* this.#emit(type, text);
+      if (type === 'text') this.#emit(type, this.#xml?.push(text) ?? text, out);
+      else if (!this.#native) this.#emit(type, text, out);
     }
   }
 
-  *#emit(type: Part['type'], text: string): Generator<Delta> {
+  #emit(type: Part['type'], text: string, out: Delta[]): void {
     const whole = this.#halves[type].push(text);
-    if (whole !== '') yield { type, text: whole };
+    if (whole !== '') out.push({ type, text: whole });
   }
 
   #ending(chunk: Fields, choice: Fields, hasContent: boolean): void {
@@ -228,9 +236,21 @@ export class ChatReader implements ReplyReader {
 const isUsable = ({ tool, arguments: text }: WholeCall, tools: readonly ToolCard[]): boolean =>
   tools.some(({ name }) => name === tool) && objectIn(text) !== undefined;
 
+/** What stood before the failure is handed over first. */
+function* thenFail(deltas: readonly Delta[], error: unknown): Generator<Delta> {
+  yield* deltas;
+  throw error;
+}
+
+// Asked for every token, so nothing is built for it.
 const carriesContent = (message: Fields): boolean =>
-  ['content', 'reasoning_content', 'reasoning', 'refusal'].some((name) => textOf(message[name]) !== undefined) ||
-  ['content', 'tool_calls', 'reasoning_details'].some((name) => listOf(message[name]).length > 0);
+  textOf(message['content']) !== undefined ||
+  textOf(message['reasoning_content']) !== undefined ||
+  textOf(message['reasoning']) !== undefined ||
+  textOf(message['refusal']) !== undefined ||
+  listOf(message['content']).length > 0 ||
+  listOf(message['tool_calls']).length > 0 ||
+  listOf(message['reasoning_details']).length > 0;
 
 const isError = (chunk: Fields, event: SseEvent): boolean => {
   if (event.event === 'error' || chunk['type'] === 'error' || chunk['object'] === 'error') return true;

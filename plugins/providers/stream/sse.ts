@@ -24,30 +24,28 @@ export class SseReader {
   #event = '';
   #data: string | undefined;
 
-  /** Lazy: an event is cut out when it is asked for. Take all of them before the next push. */
-  *push(bytes: Uint8Array): Generator<SseEvent> {
-    yield* this.#read(this.#decoder.write(bytes));
+  /** What these bytes make complete. Throws when more is held back than one event may have. */
+  push(bytes: Uint8Array): readonly SseEvent[] {
+    // Not where it was held: what came before it in the same bytes is still good.
+    if (this.#held > MAX_CHARS) throw new ProviderError('other', `the provider sent one event of more than ${MAX_CHARS} characters`);
+    return this.#read(this.#decoder.write(bytes));
   }
 
   /** What is left at the end of the body, a final blank line or not. */
-  *end(): Generator<SseEvent> {
-    yield* this.#read(this.#decoder.end());
-    if (this.#mode === 'whole') {
-      yield { event: '', data: this.#taken(''), whole: true };
-      return;
-    }
-    if (this.#pieces.length > 0) {
-      const event = this.#line(this.#taken(''));
-      if (event) yield event;
-    }
-    const last = this.#dispatch();
-    if (last) yield last;
+  end(): readonly SseEvent[] {
+    const events = this.#read(this.#decoder.end());
+    if (this.#mode === 'whole') return [{ event: '', data: this.#taken(''), whole: true }];
+    if (this.#pieces.length > 0) this.#line(this.#taken(''), events);
+    this.#dispatch(events);
+    return events;
   }
 
-  *#read(decoded: string): Generator<SseEvent> {
+  #read(decoded: string): SseEvent[] {
+    const events: SseEvent[] = [];
     const text = this.#mode === 'unknown' ? this.#recognise(decoded) : decoded;
-    if (this.#mode === 'events') yield* this.#lines(text);
+    if (this.#mode === 'events') this.#lines(text, events);
     else if (text !== '') this.#hold(text);
+    return events;
   }
 
   /** No line of an event stream begins with a bracket: JSON and HTML do. */
@@ -59,46 +57,38 @@ export class SseReader {
     return this.#mode === 'events' ? this.#taken(text) : text;
   }
 
-  *#lines(text: string): Generator<SseEvent> {
+  #lines(text: string, events: SseEvent[]): void {
     if (text === '') return;
     const fresh = this.#afterCr && text[0] === '\n' ? text.slice(1) : text;
     this.#afterCr = text.endsWith('\r');
     const lines = fresh.includes('\r') ? fresh.split(/\r\n|\n|\r/) : fresh.split('\n');
     const rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const event = this.#line(this.#taken(line));
-      if (event) yield event;
-    }
+    for (const line of lines) this.#line(this.#taken(line), events);
     if (rest !== '') this.#hold(rest);
   }
 
-  #line(line: string): SseEvent | undefined {
-    if (line === '') return this.#dispatch();
-    if (line.startsWith('data:')) return this.#add(valueIn(line, 'data:'));
-    if (line === 'data') return this.#add('');
-    if (line.startsWith('event:')) this.#event = valueIn(line, 'event:');
-    return undefined;
+  #line(line: string, events: SseEvent[]): void {
+    if (line === '') this.#dispatch(events);
+    else if (line.startsWith('data:')) this.#add(valueIn(line, 'data:'), events);
+    else if (line === 'data') this.#add('', events);
+    else if (line.startsWith('event:')) this.#event = valueIn(line, 'event:');
   }
 
   /** Some servers leave out the blank line between events: what is complete by itself is an event of its own. */
-  #add(value: string): SseEvent | undefined {
-    const before = this.#data !== undefined && isComplete(this.#data) ? this.#dispatch() : undefined;
+  #add(value: string, events: SseEvent[]): void {
+    if (this.#data !== undefined && isComplete(this.#data)) this.#dispatch(events);
     this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-    return before;
   }
 
-  #dispatch(): SseEvent | undefined {
-    const event = this.#event;
-    const data = this.#data;
+  #dispatch(events: SseEvent[]): void {
+    if (this.#data !== undefined) events.push({ event: this.#event, data: this.#data });
     this.#event = '';
     this.#data = undefined;
-    return data === undefined ? undefined : { event, data };
   }
 
   #hold(text: string): void {
     this.#pieces.push(text);
     this.#held += text.length;
-    if (this.#held > MAX_CHARS) throw new ProviderError('other', `the provider sent one event of more than ${MAX_CHARS} characters`);
   }
   #taken(rest: string): string {
     if (this.#pieces.length === 0) return rest;

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ModelRequest } from '../../../kernel/index.ts';
 import { createFetch } from '../../../kernel/host/fetch.ts';
-import { chatProvider, clock, gather, type ProviderSetup, request } from './replies.ts';
+import { chatProvider, clock, gather, type ProviderSetup, readPieces, request } from './replies.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -307,5 +307,41 @@ describe('aborting', () => {
     });
     for await (const _ of chatProvider({ config: { baseUrl: url } }).stream(request(), new AbortController().signal)) break;
     await gone;
+  });
+});
+
+describe('what comes together is handed over together', () => {
+  const thought = (reasoning: string): string => data({ choices: [{ index: 0, delta: { reasoning } }] });
+
+  test('neighbours of one type are one delta', async () => {
+    const { deltas } = await readPieces([Buffer.from(thought('a') + thought('b') + delta('c') + delta('d')), Buffer.from(delta('e') + END)]);
+    expect(deltas).toEqual([
+      { type: 'reasoning', text: 'ab' },
+      { type: 'text', text: 'cd' },
+      { type: 'text', text: 'e' },
+      { type: 'end', reason: 'stop' },
+    ]);
+  });
+
+  test('what stands before a failure comes first', async () => {
+    const got = await readPieces([Buffer.from(delta('a') + delta('b') + data({ error: { message: 'broken' } }) + delta('c'))]);
+    expect(got).toMatchObject({ text: 'ab', end: undefined, error: { message: expect.stringContaining('broken') } });
+  });
+
+  test('the text of a chunk that says that the reply failed is kept', async () => {
+    const got = await readPieces([Buffer.from(data({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'error' }] }))]);
+    expect(got).toMatchObject({ text: 'a', end: undefined, error: { message: expect.stringContaining('error') } });
+  });
+
+  test('nothing waits for more to come', async () => {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = writable.getWriter();
+    const stream = chatProvider({ fetch: async () => new Response(readable) }).stream(request(), new AbortController().signal);
+    const parts = stream[Symbol.asyncIterator]();
+    for (const text of ['one ', 'two ', 'three']) {
+      void writer.write(Buffer.from(delta(text)));
+      expect(await parts.next()).toEqual({ done: false, value: { type: 'text', text } });
+    }
+    await parts.return?.();
   });
 });

@@ -109,7 +109,8 @@ describe('calls', () => {
 
   test('they come after the text and before the end', async () => {
     const { deltas } = await readEvents(chunk({ content: 'a' }), call(named('t', '{}', { index: 0, id: 'A' })), chunk({ content: 'b' }), finish('stop'), DONE);
-    expect(deltas.map((delta) => delta.type)).toEqual(['text', 'text', 'call', 'end']);
+    expect(deltas.map((delta) => delta.type)).toEqual(['text', 'call', 'end']);
+    expect(deltas[0]).toEqual({ type: 'text', text: 'ab' });
     expect(deltas.at(-1)).toEqual({ type: 'end', reason: 'calls' });
   });
 

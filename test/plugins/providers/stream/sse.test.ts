@@ -74,10 +74,10 @@ describe('size and speed', () => {
     expect(performance.now() - started).toBeLessThan(500);
   });
 
-  test('events are cut out only when asked for', () => {
-    const events = new SseReader().push(Buffer.from('data: 1\n\ndata: 2\n\n'));
-    expect(events.next().value).toEqual({ event: '', data: '1' });
-    expect(events.next().value).toEqual({ event: '', data: '2' });
-    expect(events.next().done).toBe(true);
+  test('what stands before an event without end is given out', () => {
+    const reader = new SseReader();
+    const endless = Buffer.concat([Buffer.from('data: 1\n\ndata: '), Buffer.alloc(33 * 1024 * 1024, 120)]);
+    expect(reader.push(endless)).toEqual([{ event: '', data: '1' }]);
+    expect(() => reader.push(Buffer.from('x'))).toThrow(/more than \d+ characters/);
   });
 });
