@@ -1,5 +1,5 @@
 /** One attempt: the provider's deltas become a message, and what may be shown is shown as it comes. */
-import type { Block, Delta, Message, ModelRequest } from '../data.ts';
+import type { Block, CallBlock, Delta, Message, ModelRequest } from '../data.ts';
 import { isProviderError, ProviderError, type ProviderFailure } from '../errors.ts';
 import type { StepContext } from '../hooks/subjects.ts';
 import { createStreamRedactor, type Exits } from '../session/exits.ts';
@@ -7,6 +7,7 @@ import type { Session } from '../session/session.ts';
 import { uniqueIds } from '../call/arguments.ts';
 import { orOverflow } from './full-window.ts';
 import { Pipe } from './pipe.ts';
+import { StringBuilder } from './string-builder.ts';
 
 type UsageDelta = Extract<Delta, { type: 'usage' }>;
 interface Common {
@@ -70,13 +71,18 @@ const follow = async (deltas: AsyncIterable<Delta>, signal: AbortSignal, take: (
   }
 };
 
+type Part = GrowingText | CallBlock;
+interface GrowingText {
+  readonly type: 'text' | 'reasoning';
+  readonly text: StringBuilder;
+}
+
 class Incoming {
-  #text = '';
-  #visible = '';
+  readonly #visible = new StringBuilder();
   #began = false;
   #usage: UsageDelta | undefined;
   #end: Extract<Delta, { type: 'end' }>['reason'] | undefined;
-  readonly #blocks: Block[] = [];
+  readonly #parts: Part[] = [];
   readonly #items: unknown[] = [];
   readonly #show: (type: 'text.delta' | 'reasoning.delta', text: string) => void;
   readonly #pipe: Pipe;
@@ -96,17 +102,21 @@ class Incoming {
     else {
       this.#began = true;
       if (delta.type === 'item') this.#items.push(delta.data);
-      else if (delta.type === 'call') this.#blocks.push(delta);
+      else if (delta.type === 'call') this.#parts.push(delta);
       else if (delta.text !== '') this.#takeText(delta.type, delta.text);
     }
   }
   #takeText(type: 'text' | 'reasoning', text: string): void {
-    const last = this.#blocks.at(-1);
-    if (last?.type === type) this.#blocks[this.#blocks.length - 1] = { type, text: last.text + text };
-    else this.#blocks.push({ type, text });
+    this.#growing(type).add(text);
     if (type === 'reasoning') return this.#reveal('reasoning.delta', this.#reasoning.push(text));
-    this.#text += text;
     this.#reveal('text.delta', this.#redactor.push(this.#pipe.push(text)));
+  }
+  #growing(type: 'text' | 'reasoning'): StringBuilder {
+    const last = this.#parts.at(-1);
+    if (last?.type === type) return last.text;
+    const text = new StringBuilder();
+    this.#parts.push({ type, text });
+    return text;
   }
   /** What filters held back, and the end that might have been the beginning of a credential. */
   flush(): void {
@@ -115,7 +125,7 @@ class Incoming {
   }
   #reveal(type: 'text.delta' | 'reasoning.delta', text: string): void {
     if (text === '') return;
-    if (type === 'text.delta') this.#visible += text;
+    if (type === 'text.delta') this.#visible.add(text);
     this.#show(type, text);
   }
 
@@ -126,22 +136,29 @@ class Incoming {
   }
   /** Why this is no reply, although the provider did not throw. */
   problem(): ProviderError | undefined {
-    const hasCalls = this.#blocks.some((block) => block.type === 'call');
-    if (this.#end === 'refused')
-      return new ProviderError('refused', this.#text.trim() === '' ? 'the model refused to answer' : `the model refused: ${this.#text.trim().slice(0, 500)}`);
+    const hasCalls = this.#parts.some(({ type }) => type === 'call');
+    const text = this.#text().trim();
+    if (this.#end === 'refused') return new ProviderError('refused', text === '' ? 'the model refused to answer' : `the model refused: ${text.slice(0, 500)}`);
     if (this.#end === undefined) return new ProviderError('network', 'the stream ended before the reply was complete');
     if (this.#end === 'length' && !hasCalls)
-      return this.#text.trim() === ''
+      return text === ''
         ? new ProviderError('empty', 'the reply was cut off at its length limit before any text')
         : new ProviderError('cut', 'the reply was cut off at its length limit');
-    if (this.#text.trim() === '' && !hasCalls) return new ProviderError('empty', 'the model returned nothing');
+    if (text === '' && !hasCalls) return new ProviderError('empty', 'the model returned nothing');
     return undefined;
   }
   common(): Common {
-    return { text: this.#text, visible: this.#visible, shown: this.#visible.length, began: this.#began, ...(this.#usage ? { usage: this.#usage } : {}) };
+    const visible = this.#visible.toString();
+    return { text: this.#text(), visible, shown: visible.length, began: this.#began, ...(this.#usage ? { usage: this.#usage } : {}) };
+  }
+  /** As the model wrote it. */
+  #text(): string {
+    return this.#parts.map((part) => (part.type === 'text' ? part.text.toString() : '')).join('');
   }
   message(provider: string): Message {
     const items = this.#items.map((data): Block => ({ type: 'item', provider, data }));
-    return { role: 'assistant', origin: 'model', blocks: [...uniqueIds(this.#blocks), ...items] };
+    return { role: 'assistant', origin: 'model', blocks: [...uniqueIds(this.#parts.map(toBlock)), ...items] };
   }
 }
+
+const toBlock = (part: Part): Block => (part.type === 'call' ? part : { type: part.type, text: part.text.toString() });

@@ -86,13 +86,14 @@ class KnownSecrets {
 
   unfinishedAt(text: string): number {
     this.#refresh();
-    const longest = this.#values[0]?.length ?? 0;
-    for (let at = Math.max(0, text.length - longest + 1); at < text.length; at++) {
-      const tail = text.slice(at);
-      const isBeginning = this.#values.some((value) => value.length > tail.length && value.startsWith(tail));
-      if (isBeginning && !this.#isInside(text, at)) return at;
+    let first = text.length;
+    for (const value of this.#values) {
+      // From beginning to beginning: looking at each place would cost more than all the rest of a token.
+      const next = (from: number): number => text.indexOf(value.charAt(0), from);
+      for (let at = next(Math.max(0, text.length - value.length + 1)); at >= 0 && at < first; at = next(at + 1))
+        if (value.startsWith(text.slice(at)) && !this.#isInside(text, at)) first = at;
     }
-    return text.length;
+    return first;
   }
 
   /** Whether a whole secret reaches over this place: parted there, neither half would be known. */
