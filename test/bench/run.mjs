@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ROUNDS, startServer, TOKENS } from './server.mjs';
+import { PACE, ROUNDS, startServer, TOKENS } from './server.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const CLI = here('../../dist/cli.js');
@@ -30,21 +30,23 @@ const environment = {
   HOME: folder,
   CAST_HOME: join(folder, 'home'),
   CAST_BASE_URL: server.url,
+  // Looked for in every piece of a reply, as everybody's is.
+  CAST_API_KEY: 'bench-0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnop',
   CAST_NO_DAEMON: '1',
   CAST_SANDBOX: 'off',
   CAST_JUDGE: 'off',
 };
 
-/** One process from its start to its end. Times in milliseconds, memory in KiB. The code cache is `warm`, `cold` or `off`. */
-const run = async (args, { measuresMemory = false, cache = 'warm' } = {}) => {
+/** One process from its start to its end. Times and CPU in milliseconds, memory in KiB. The code cache is `warm`, `cold` or `off`. */
+const run = async (args, { measuresUsage = false, cache = 'warm' } = {}) => {
   server.reset();
   if (cache === 'cold') rmSync(join(environment.CAST_HOME, 'cache', 'code'), { recursive: true, force: true });
-  const memoryFile = join(folder, 'memory');
-  const flags = measuresMemory ? ['--import', here('peak-memory.mjs')] : [];
+  const usageFile = join(folder, 'usage');
+  const flags = measuresUsage ? ['--require', here('usage.cjs')] : [];
   const startedAt = performance.now();
   const child = spawn(process.execPath, [...flags, ...args], {
     cwd: folder,
-    env: { ...environment, BENCH_MEMORY: memoryFile, ...(cache === 'off' ? { CAST_CODE_CACHE: 'off' } : {}) },
+    env: { ...environment, BENCH_USAGE: usageFile, ...(cache === 'off' ? { CAST_CODE_CACHE: 'off' } : {}) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let errors = '';
@@ -61,7 +63,7 @@ const run = async (args, { measuresMemory = false, cache = 'warm' } = {}) => {
     firstRequest: (arrivals[0] ?? Number.NaN) - startedAt,
     round: ((arrivals.at(-1) ?? Number.NaN) - (arrivals[0] ?? Number.NaN)) / ROUNDS,
     requests: arrivals.length,
-    memory: measuresMemory ? Number(readFileSync(memoryFile, 'utf8')) : Number.NaN,
+    ...(measuresUsage ? JSON.parse(readFileSync(usageFile, 'utf8')) : {}),
   };
 };
 
@@ -80,6 +82,7 @@ const collect = async (count, runs, seen = {}) => {
 };
 const total = ({ total }) => total;
 const firstRequest = ({ firstRequest }) => firstRequest;
+const cpu = ({ cpu }) => cpu;
 const memory = ({ memory }) => memory;
 const round = ({ round, requests }) => {
   if (requests !== ROUNDS + 1) throw new Error(`${requests} requests where ${ROUNDS + 1} were expected`);
@@ -87,8 +90,17 @@ const round = ({ round, requests }) => {
 };
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+/** Who reads an answer, and how it is called. The first two are floors. */
+const READERS = {
+  fetch: (model) => [BARE, 'fetch', server.url, model],
+  http: (model) => [BARE, 'http', server.url, model],
+  parser: (model) => [BARE, 'parser', server.url, model],
+  text: (model) => cast(model, '--format', 'text'),
+  'stream-json': (model) => cast(model, '--format', 'stream-json'),
+};
+const STREAMS = ['one', 'packets', 'singles', 'pace'];
+
 const measure = async () => {
-  const withMemory = { measuresMemory: true };
   const seen = await collect(repeat, [
     [NOTHING, {}, { nothing: total }],
     [[CLI, '--version'], {}, { version: total }],
@@ -97,23 +109,50 @@ const measure = async () => {
     [cast('one'), { cache: 'cold' }, { 'first request, cold': firstRequest, 'one token, cold': total }],
     [cast('one'), {}, { 'first request': firstRequest, 'one token': total }],
   ]);
+  const withUsage = { measuresUsage: true };
+  const streams = STREAMS.flatMap((model) =>
+    Object.entries(READERS).map(([reader, argsFor]) => [
+      argsFor(model),
+      withUsage,
+      { [`${model}, ${reader}`]: total, [`${model}, ${reader}, cpu`]: cpu, [`${model}, ${reader}, memory`]: memory },
+    ]),
+  );
   await collect(
     longRepeat,
     [
       [[BARE, 'rounds', server.url], {}, { 'bare round': round }],
       [cast('rounds'), {}, { 'tool round': round }],
-      [[BARE, 'stream', server.url], {}, { 'bare stream': total }],
-      [cast('many', '--format', 'text'), {}, { 'stream, text': total }],
-      [cast('many', '--format', 'stream-json'), {}, { 'stream, stream-json': total }],
-      [NOTHING, withMemory, { 'nothing, memory': memory }],
-      [cast('one'), withMemory, { 'one token, memory': memory }],
-      [cast('rounds'), withMemory, { 'tool rounds, memory': memory }],
-      [cast('many'), withMemory, { 'stream, memory': memory }],
+      [NOTHING, withUsage, { 'nothing, memory': memory }],
+      [cast('rounds'), withUsage, { 'tool rounds, memory': memory }],
+      ...streams,
     ],
     seen,
   );
-  return seen;
+  return { ...seen, ...beyondOneToken(seen) };
 };
+
+/** What the tokens cost beyond the same process with one token. */
+const beyondOneToken = (seen) => {
+  const beyond = {};
+  for (const reader of Object.keys(READERS)) {
+    for (const kind of ['', ', cpu']) {
+      const one = median(seen[`one, ${reader}${kind}`]);
+      for (const model of STREAMS.slice(1)) beyond[`${model} beyond one, ${reader}${kind}`] = seen[`${model}, ${reader}${kind}`].map((value) => value - one);
+    }
+  }
+  return beyond;
+};
+
+/** Rows of one way to send the tokens. At a pace the time is that of the sender, so only CPU says something. */
+const streamRows = (model, how) =>
+  (model === 'pace' ? [', cpu'] : ['', ', cpu']).flatMap((kind) =>
+    ['text', 'stream-json', 'parser'].flatMap((reader) => [
+      [`${how}, ${NAMES[reader]}${kind.toUpperCase()}`, `${model}, ${reader}${kind}`, `${model}, fetch${kind}`, 'fetch'],
+      ['- beside node:http', `${model}, ${reader}${kind}`, `${model}, http${kind}`, 'node:http'],
+      ['- beyond one token', `${model} beyond one, ${reader}${kind}`, `${model} beyond one, fetch${kind}`, 'fetch'],
+    ]),
+  );
+const NAMES = { text: 'text', 'stream-json': 'stream-json', parser: "openai's parser" };
 
 /** What is shown, and beside what. */
 const FIGURES = [
@@ -125,11 +164,14 @@ const FIGURES = [
   ['- with an empty code cache', 'one token, cold', 'nothing', 'node -e 0'],
   ['- without a code cache', 'one token, off', 'nothing', 'node -e 0'],
   [`tool round (of ${ROUNDS})`, 'tool round', 'bare round', 'same requests and reads'],
-  [`${TOKENS} tokens, text`, 'stream, text', 'bare stream', 'same bytes fetched'],
-  [`${TOKENS} tokens, stream-json`, 'stream, stream-json', 'bare stream', 'same bytes fetched'],
-  ['peak memory, one token', 'one token, memory', 'nothing, memory', 'node -e 0'],
+  ...streamRows('packets', `${TOKENS} in packets`),
+  ...streamRows('singles', `${TOKENS} one by one`),
+  ...streamRows('pace', `${TOKENS} at ${PACE}/s`),
+  ['peak memory, one token', 'one, text, memory', 'nothing, memory', 'node -e 0'],
   [`peak memory, ${ROUNDS} tool rounds`, 'tool rounds, memory', 'nothing, memory', 'node -e 0'],
-  [`peak memory, ${TOKENS} tokens`, 'stream, memory', 'nothing, memory', 'node -e 0'],
+  [`peak memory, ${TOKENS} in packets`, 'packets, text, memory', 'nothing, memory', 'node -e 0'],
+  [`peak memory, ${TOKENS} at ${PACE}/s`, 'pace, text, memory', 'nothing, memory', 'node -e 0'],
+  ['- beside fetch', 'pace, text, memory', 'pace, fetch, memory', 'fetch'],
 ];
 
 const rounded = (number) => Math.round(number * 100) / 100;
@@ -153,7 +195,7 @@ const figureOf = (seen) => (row) => {
 
 const lineOf = ({ name, unit, floor, median: middle, min, floorMedian, ratio, ratioOfMins }) => {
   const show = (value) => (unit === 'KiB' ? `${Math.round(value / 1024)} MiB` : `${value.toFixed(value < 10 ? 2 : 0)} ms`);
-  return `${name.padEnd(34)} ${ratio.toFixed(2).padStart(6)} × (mins ${ratioOfMins.toFixed(2)})  ${show(middle)}, min ${show(min)}; ${floor} ${show(floorMedian)}`;
+  return `${name.padEnd(42)} ${ratio.toFixed(2).padStart(6)} × (mins ${ratioOfMins.toFixed(2)})  ${show(middle)}, min ${show(min)}; ${floor} ${show(floorMedian)}`;
 };
 
 try {

@@ -1,21 +1,47 @@
-/** A provider on loopback that answers by the model's name: `one` token, `many` tokens, or as many `rounds` of reading a file. */
+/**
+ * A provider on loopback that answers by the model's name: `one` token; many of them in `packets` of four, or each by itself as fast as it is
+ * taken (`singles`) or at a `pace`; or as many `rounds` of reading a file.
+ */
 import { createServer } from 'node:http';
 
 export const TOKENS = 20_000;
 export const ROUNDS = 50;
+/** Tokens a second. */
+export const PACE = 10_000;
 
 const chunk = (delta, finish = null) =>
   `data: ${JSON.stringify({ id: 'bench', object: 'chat.completion.chunk', created: 0, model: 'bench', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 const DONE = 'data: [DONE]\n\n';
 
 const oneToken = chunk({ role: 'assistant', content: 'hello' }) + chunk({}, 'stop') + DONE;
+const token = chunk({ content: 'token ' });
 
-// In packets of a few hundred bytes, as a network would bring them.
-const manyTokens = async (response) => {
-  const packet = chunk({ content: 'token ' }).repeat(4);
-  for (let sent = 0; sent < TOKENS; sent += 4) if (!response.write(packet)) await new Promise((resolve) => response.once('drain', resolve));
-  response.end(chunk({}, 'stop') + DONE);
+const write = async (response, text) => {
+  if (!response.write(text)) await new Promise((resolve) => response.once('drain', resolve));
 };
+const turnOfTheLoop = () => new Promise((resolve) => setImmediate(resolve));
+
+// Written faster than they are read, so that one read brings hundreds of tokens.
+const packets = async (response) => {
+  const packet = token.repeat(4);
+  for (let sent = 0; sent < TOKENS; sent += 4) await write(response, packet);
+};
+// Each is handed to the network before the next is written.
+const singles = async (response) => {
+  for (let sent = 0; sent < TOKENS; sent += 1) {
+    await write(response, token);
+    await turnOfTheLoop();
+  }
+};
+const paced = async (response) => {
+  const startedAt = performance.now();
+  for (let sent = 0; sent < TOKENS; ) {
+    const due = Math.min(TOKENS, Math.floor(((performance.now() - startedAt) / 1000) * PACE));
+    for (; sent < due; sent += 1) await write(response, token);
+    await turnOfTheLoop();
+  }
+};
+const STREAMS = { packets, singles, pace: paced };
 
 const toolRound = (round) => {
   if (round > ROUNDS) return oneToken;
@@ -33,9 +59,13 @@ export const startServer = async () => {
     request.setEncoding('utf8');
     for await (const part of request) body += part;
     const { model } = JSON.parse(body);
+    response.socket.setNoDelay(true);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    if (model === 'many') await manyTokens(response);
-    else response.end(model === 'rounds' ? toolRound(round) : oneToken);
+    const stream = STREAMS[model];
+    if (stream) {
+      await stream(response);
+      response.end(chunk({}, 'stop') + DONE);
+    } else response.end(model === 'rounds' ? toolRound(round) : oneToken);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
