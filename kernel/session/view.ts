@@ -75,14 +75,21 @@ const masksIn = (entries: readonly Entry[]): ReadonlyMap<string, Mask> => {
 };
 const isReply = (entry: Entry): entry is MessageEntry => entry.kind === 'message' && entry.data.role === 'assistant';
 
+const isReplyAt = (entries: readonly Entry[], index: number): boolean => {
+  const entry = entries[index];
+  return entry !== undefined && isReply(entry);
+};
+
 /** One result for each call of a reply, in the order of the calls, whatever finished first and whatever was lost. */
 const resultsOf = (reply: MessageEntry, entries: readonly Entry[], from: number, masks: ReadonlyMap<string, Mask>): readonly ViewMessage[] => {
   const calls = callsOf(reply.data);
   if (calls.length === 0) return [];
-  const next = entries.findIndex((entry, index) => index >= from && isReply(entry));
+  // From here on, not from the beginning: with as many replies as a long session has, that would be their number squared.
+  let next = from;
+  while (next < entries.length && !isReplyAt(entries, next)) next += 1;
   const results = new Map<string, MessageEntry>();
   const begun = new Set<string>();
-  for (const entry of entries.slice(from, next < 0 ? undefined : next)) {
+  for (const entry of entries.slice(from, next)) {
     if (entry.kind === 'started') begun.add(entry.data.call);
     else if (entry.kind === 'message') for (const id of resultIds(entry.data)) results.set(id, entry);
   }
