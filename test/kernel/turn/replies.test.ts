@@ -14,6 +14,35 @@ describe('a reply', () => {
     });
     expect(await session.run('go')).toMatchObject({ reason: 'disconnected', exitCode: 1 });
   });
+  test('of thousands of pieces is one text for each stretch of it, in the order in which they came', async () => {
+    const words = Array.from({ length: 5_000 }, (_, index) => `${index} `);
+    await using session = await createTestSession({
+      script: [
+        function* () {
+          for (const text of words) yield { type: 'reasoning', text };
+          for (const text of words) yield { type: 'text', text };
+          yield { type: 'reasoning', text: 'once more' };
+          for (const text of words) yield { type: 'text', text };
+          yield { type: 'end', reason: 'stop' };
+        },
+      ],
+    });
+    await session.run('go');
+    const text = words.join('');
+    expect(session.events('reply.accepted')[0]).toMatchObject({
+      visible: text + text,
+      message: {
+        blocks: [
+          { type: 'reasoning', text },
+          { type: 'text', text },
+          { type: 'reasoning', text: 'once more' },
+          { type: 'text', text },
+        ],
+      },
+    });
+    const shown = session.events('text.delta').map((delta) => delta.text);
+    expect(shown.join('')).toBe(text + text);
+  });
   test('that is empty is no answer', async () => {
     await using session = await createTestSession({ script: [say('')] });
     expect(await session.run('go')).toMatchObject({ reason: 'error' });
