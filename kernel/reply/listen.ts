@@ -131,8 +131,8 @@ class Incoming {
 
   /** A reply that ends at its limit may end before the first character of its last call's arguments: that is no call without any. */
   dropUnbegun(): void {
-    const last = this.#blocks.findLast((block) => block.type === 'call');
-    if (this.#end === 'length' && last?.arguments.trim() === '') this.#blocks.splice(this.#blocks.lastIndexOf(last), 1);
+    const last = this.#parts.findLast((part) => part.type === 'call');
+    if (this.#end === 'length' && last?.arguments.trim() === '') this.#parts.splice(this.#parts.lastIndexOf(last), 1);
   }
   /** Why this is no reply, although the provider did not throw. */
   problem(): ProviderError | undefined {
