@@ -3,21 +3,32 @@ import { definePlugin, jsonSchema, type ModelRequest, type Provider, type Provid
 import { checkDialects } from './dialects/names.ts';
 import { lateStream } from './stream/late.ts';
 import { manifest } from './manifest.ts';
+import { LateMetadata, sharedMetadata } from './models/late.ts';
+import type { LocalSearch, LocalServer } from './models/local.ts';
 import type { Learnt } from './quirks.ts';
 import { createLonger } from './failures/longer.ts';
 import { createRetry } from './failures/retry.ts';
 import type { Limits } from './stream/timeouts.ts';
 import type { Wire } from './wire.ts';
 
-const options = jsonSchema<Limits, Partial<Limits>>({
+interface Options extends Limits {
+  /** Whether the public catalogue of models may be fetched. */
+  readonly catalogue: boolean;
+}
+const options = jsonSchema<Options, Partial<Options>>({
   type: 'object',
   additionalProperties: false,
   properties: {
     firstTokenMs: { type: 'integer', minimum: 1, maximum: 3_600_000, default: 300_000, description: 'Milliseconds to the first part of a reply.' },
     idleMs: { type: 'integer', minimum: 1, maximum: 3_600_000, default: 120_000, description: 'Milliseconds between two parts of a reply.' },
+    catalogue: {
+      type: 'boolean',
+      default: true,
+      description: 'Whether the public catalogue of models is fetched, at most once a day and only for providers of the public network.',
+    },
   },
 });
-type ProviderScope = Scope<Limits, 'net' | 'secrets'>;
+type ProviderScope = Scope<Options, 'fs' | 'net' | 'secrets'>;
 
 export default definePlugin({
   ...manifest,
@@ -25,11 +36,21 @@ export default definePlugin({
   apply(scope) {
     checkDialects(scope.config);
     const { providers } = scope.registries;
-    for (const [name, config] of Object.entries(scope.config.value.providers ?? {})) providers.add(provider(scope, name, config));
-    scope.hooks.open.tap('load what the first request needs', () => {
+    const metadata = new Map<string, LateMetadata>();
+    for (const [name, config] of Object.entries(scope.config.value.providers ?? {})) {
+      const known = metadataOf(scope, name, config);
+      metadata.set(name, known);
+      providers.add(provider(scope, name, config, known));
+    }
+    scope.hooks.open.tap('load what the first request needs', async () => {
       const active = activeConfig(scope);
+      if (!active) return;
       // Not waited for: a failure shows when a request is made.
-      if (active) load(active.api).catch(() => undefined);
+      load(active.config.api).catch(() => undefined);
+      await metadata
+        .get(active.name)
+        ?.load()
+        .catch(() => undefined);
     });
     const retry = createRetry(() => share(scope.ids.next('retry')));
     const longer = createLonger();
@@ -52,10 +73,11 @@ const loadWire = async (api: ProviderConfig['api']): Promise<Wire> => {
 };
 
 /** Of the provider that the session asks, when it is one of ours; without a name it asks the first that was registered. */
-const activeConfig = ({ config, registries }: ProviderScope): ProviderConfig | undefined => {
+const activeConfig = ({ config, registries }: ProviderScope): { readonly name: string; readonly config: ProviderConfig } | undefined => {
   const { provider: name, providers = {} } = config.value;
   const active = registries.providers.list().find((each) => name === undefined || each.name === name);
-  return active?.from === manifest.name ? providers[active.name] : undefined;
+  const found = active?.from === manifest.name ? providers[active.name] : undefined;
+  return active && found && { name: active.name, config: found };
 };
 
 /** What is known of the model that is asked, and how much of its window the prompt takes. */
@@ -65,10 +87,12 @@ const roomOf = ({ registries, session }: ProviderScope, { provider: name, model,
   return { ...info, window: contextWindow, prompt };
 };
 
-const provider = (scope: ProviderScope, name: string, config: ProviderConfig): Provider => ({
+const provider = (scope: ProviderScope, name: string, config: ProviderConfig, metadata: LateMetadata): Provider => ({
   name,
-  stream: (request, signal) =>
-    lateStream(async () => {
+  info: (model) => metadata.info(model),
+  models: (signal) => metadata.models(signal),
+  stream: (request, signal) => {
+    const open = async () => {
       const { createProvider, wire } = await load(config.api);
       const parts = {
         name,
@@ -80,11 +104,31 @@ const provider = (scope: ProviderScope, name: string, config: ProviderConfig): P
         options: scope.options,
         version: manifest.version,
         learnt: scope.host.pool('learnt about hosts', () => new Map() as Learnt),
+        info: (model: string) => metadata.info(model),
         outputCaps: scope.host.pool('longest replies of models', () => new Map<string, number>()),
       };
       return createProvider(parts).stream(request, signal);
-    }),
+    };
+    return lateStream(open, () => metadata.heard(request.model));
+  },
 });
+
+const metadataOf = (scope: ProviderScope, name: string, config: ProviderConfig): LateMetadata =>
+  new LateMetadata({
+    target: { name, config, version: manifest.version, secret: (key) => scope.powers.secrets.get(key), now: () => scope.clock.now() },
+    config,
+    home: scope.home,
+    fetch: scope.powers.net.fetch,
+    catalogue: scope.options.catalogue,
+    shared: scope.host.pool('metadata of models', sharedMetadata, ({ over }) => over.abort()),
+    debug: (message, data) => scope.log.debug(message, data),
+  });
+
+/** Servers of this machine, for a first set-up with a person there; within about a second, and never throwing. */
+export const findLocalServers = async (fetch: typeof globalThis.fetch, signal: AbortSignal, search?: LocalSearch): Promise<readonly LocalServer[]> => {
+  const { loadLocal } = await import('./models/metadata.ts');
+  return (await loadLocal()).findLocalServers(fetch, signal, search);
+};
 
 /** A share from 0 to 1 made of an id: the same ids give the same waits. */
 const share = (id: string): number => {

@@ -5,7 +5,7 @@ export const manifest = defineManifest({
   version: '0.1.0',
   apiVersion: API_VERSION,
   summary: 'Talks to OpenAI-compatible model providers, and decides about retries.',
-  capabilities: ['net', 'secrets'],
+  capabilities: ['fs', 'net', 'secrets'],
   activation: ['session'],
   taps: ['open', 'request', 'failure'],
 });

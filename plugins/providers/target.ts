@@ -40,7 +40,10 @@ export const aim = async (parts: TargetParts): Promise<Target> => {
   };
 };
 
-const urlOf = ({ name, config }: TargetParts): URL => {
+/** Without a slash at its end, and without a query. Throws ProviderError when the configured one is no address. */
+export const baseUrlOf = (parts: Pick<TargetParts, 'name' | 'config'>): string => baseOf(urlOf(parts));
+
+const urlOf = ({ name, config }: Pick<TargetParts, 'name' | 'config'>): URL => {
   const given = config.baseUrl ?? DEFAULT_BASE_URL;
   if (URL.canParse(given)) return new URL(given);
   throw new ProviderError('bad_request', `providers.${name}.baseUrl is no address: ${given}`, { fix: 'Give an address such as https://api.openai.com/v1.' });

@@ -1,15 +1,17 @@
-/** A stream that its first read opens. An async generator around it would cost several promises for every part that passes through. */
-export const lateStream = <T>(open: () => Promise<AsyncIterable<T>>): AsyncIterable<T> => ({
-  [Symbol.asyncIterator]: () => new LateIterator(open),
+/** A stream that its first read opens; `began` is called when its first part is there. An async generator around it would cost several promises for every part that passes through. */
+export const lateStream = <T>(open: () => Promise<AsyncIterable<T>>, began?: () => void): AsyncIterable<T> => ({
+  [Symbol.asyncIterator]: () => new LateIterator(open, began),
 });
 
 class LateIterator<T> implements AsyncIterator<T> {
   readonly #open: () => Promise<AsyncIterable<T>>;
+  readonly #began: (() => void) | undefined;
   #parts: AsyncIterator<T> | undefined;
   #isLeft = false;
 
-  constructor(open: () => Promise<AsyncIterable<T>>) {
+  constructor(open: () => Promise<AsyncIterable<T>>, began: (() => void) | undefined) {
     this.#open = open;
+    this.#began = began;
   }
 
   next(): Promise<IteratorResult<T>> {
@@ -26,6 +28,8 @@ class LateIterator<T> implements AsyncIterator<T> {
     // Left while it was being opened: nothing of it may begin.
     if (this.#isLeft) return { done: true, value: undefined };
     this.#parts = stream[Symbol.asyncIterator]();
-    return this.#parts.next();
+    const first = await this.#parts.next();
+    this.#began?.();
+    return first;
   }
 }

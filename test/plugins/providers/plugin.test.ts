@@ -21,6 +21,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
     config: { value: config, origin: () => undefined },
     clock,
     ids: { next: (kind: string) => `${kind}-${++count}` },
+    log: { debug: () => undefined },
     host: { pool: (key: string, make: () => unknown) => pool.get(key) ?? pool.set(key, make()).get(key) },
     powers: {
       net: {
@@ -54,7 +55,12 @@ const use = (provider: Provider | undefined) => gather(provider?.stream(request(
 
 describe('the plugin', () => {
   test('says what it needs', () => {
-    expect(manifest).toMatchObject({ name: 'providers', capabilities: ['net', 'secrets'], activation: ['session'], taps: ['open', 'request', 'failure'] });
+    expect(manifest).toMatchObject({
+      name: 'providers',
+      capabilities: ['fs', 'net', 'secrets'],
+      activation: ['session'],
+      taps: ['open', 'request', 'failure'],
+    });
     expect(plugin.spec).toMatchObject({ name: 'providers' });
   });
 

@@ -1,0 +1,103 @@
+/** Finding a model among those of a catalogue, however its name is written. */
+import type { ModelInfo } from '../../../kernel/index.ts';
+import { type Facts, factsFrom } from './facts.ts';
+
+/** Models by seller. */
+export type Catalogue = Readonly<Record<string, readonly ModelInfo[]>>;
+
+/** Names of sellers as the catalogue has them, where the host does not say it. */
+const SELLERS: readonly (readonly [host: RegExp, seller: string])[] = [
+  [/(?:^|\.)openai\.com$/, 'openai'],
+  [/(?:^|\.)anthropic\.com$/, 'anthropic'],
+  [/(?:^|\.)googleapis\.com$/, 'google'],
+  [/(?:^|\.)deepseek\.com$/, 'deepseek'],
+  [/(?:^|\.)x\.ai$/, 'xai'],
+  [/(?:^|\.)mistral\.ai$/, 'mistral'],
+  [/(?:^|\.)moonshot\.(?:ai|cn)$/, 'moonshotai'],
+  [/(?:^|\.)z\.ai$/, 'zai'],
+  [/(?:^|\.)bigmodel\.cn$/, 'zhipuai'],
+  [/(?:^|\.)minimax\.io$/, 'minimax'],
+  [/(?:^|\.)minimaxi?\.(?:com|chat)$/, 'minimax-cn'],
+  [/(?:^|\.)aliyuncs\.com$/, 'alibaba'],
+  [/(?:^|\.)groq\.com$/, 'groq'],
+  [/(?:^|\.)cerebras\.ai$/, 'cerebras'],
+  [/(?:^|\.)together\.(?:xyz|ai)$/, 'togetherai'],
+  [/(?:^|\.)fireworks\.ai$/, 'fireworks-ai'],
+  [/(?:^|\.)cohere\.(?:com|ai)$/, 'cohere'],
+  [/(?:^|\.)openrouter\.ai$/, 'openrouter'],
+];
+
+/** Who sells what is asked for: by the host, else by the name that the provider has in the configuration. */
+export const sellerOf = (baseUrl: string, name: string): string => {
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
+  return SELLERS.find(([pattern]) => pattern.test(host))?.[1] ?? name.toLowerCase();
+};
+
+/** Parts of a name stand between these; a dot within a number is none of them. */
+const BEFORE = /(?:^|[/:_@ -]|[a-z]\.)$/;
+const AFTER = /^(?:$|[/:_@ -])/;
+/** Shorter names are parts of too many others. */
+const LEAST_CHARS = 4;
+/** Of a release that is sold under the name without it. */
+const RELEASE = /(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2})|-latest|:latest|:free)$/;
+
+/**
+ * By seller and id, then by id, then where one name is part of the other. Where several fit, it is what holds for all of them: the
+ * least window and output, and a price only when they agree. A name that only fits in part says nothing about the price.
+ */
+export const lookUp = (catalogue: Catalogue, seller: string, model: string): Facts | undefined => {
+  const wanted = model.toLowerCase();
+  const sold = catalogue[seller]?.find(({ id }) => id.toLowerCase() === wanted);
+  if (sold) return together([sold]);
+  const all = Object.values(catalogue).flat();
+  const bare = wanted.slice(wanted.lastIndexOf('/') + 1);
+  for (const name of new Set([wanted, bare, bare.replace(RELEASE, '')])) {
+    const same = all.filter(({ id }) => isNamed(id.toLowerCase(), name));
+    if (same.length > 0) return together(preferred(same, catalogue[seller] ?? []));
+  }
+  const facts = together(partial(all, bare));
+  if (!facts) return undefined;
+  const { price: _, ...rest } = facts;
+  return rest;
+};
+
+const isNamed = (id: string, name: string): boolean => id === name || id.endsWith(`/${name}`);
+
+/** The seller's own figures come before those of others. */
+const preferred = (found: readonly ModelInfo[], own: readonly ModelInfo[]): readonly ModelInfo[] => {
+  const ours = found.filter((model) => own.includes(model));
+  return ours.length > 0 ? ours : found;
+};
+
+/** The longest names that are part of the wanted one, else all that it is part of. */
+const partial = (all: readonly ModelInfo[], wanted: string): readonly ModelInfo[] => {
+  const parts = all.map((model) => ({ model, name: nameIn(model.id) })).filter(({ name }) => isPart(name, wanted));
+  const longest = Math.max(0, ...parts.map(({ name }) => name.length));
+  if (parts.length > 0) return parts.filter(({ name }) => name.length === longest).map(({ model }) => model);
+  return all.filter(({ id }) => isPart(wanted, nameIn(id)));
+};
+
+const nameIn = (id: string): string => id.slice(id.lastIndexOf('/') + 1).toLowerCase();
+
+const isPart = (part: string, whole: string): boolean => {
+  if (part.length < LEAST_CHARS) return false;
+  const at = whole.indexOf(part);
+  return at >= 0 && BEFORE.test(whole.slice(0, at)) && AFTER.test(whole.slice(at + part.length));
+};
+
+const together = (models: readonly ModelInfo[]): Facts | undefined => {
+  if (models.length === 0) return undefined;
+  const known = <K extends keyof Facts>(key: K): NonNullable<Facts[K]>[] => models.flatMap((model) => model[key] ?? []) as NonNullable<Facts[K]>[];
+  const agreed = <T>(values: readonly T[]): T | undefined => {
+    const [first] = values;
+    return values.every((value) => JSON.stringify(value) === JSON.stringify(first)) ? first : undefined;
+  };
+  const least = (values: readonly number[]): number | undefined => (values.length > 0 ? Math.min(...values) : undefined);
+  return factsFrom({
+    contextWindow: least(known('contextWindow')),
+    maxOutput: least(known('maxOutput')),
+    price: agreed(known('price')),
+    reasoning: agreed(models.flatMap(({ reasoning }) => (reasoning ? [reasoning] : []))),
+    images: agreed(known('images')),
+  });
+};
