@@ -40,6 +40,8 @@ export interface Sent {
 export interface TestProvider {
   readonly url: string;
   readonly requests: readonly Received[];
+  /** Paths that were read, which is no request for a reply. */
+  readonly questions: readonly string[];
   /** Texts of the user messages of a request, the newest one by default. */
   prompts(index?: number): string;
   close(): Promise<void>;
@@ -55,16 +57,21 @@ export const startProvider = (...replies: readonly Reply[]): Promise<TestProvide
 /** Answers each request, the first of which has the number 1, by what is in it. */
 export const startResponder = async (respond: (request: Received, number: number) => Reply): Promise<TestProvider> => {
   const requests: Received[] = [];
+  const questions: string[] = [];
   const startedAt = performance.now();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
+      // About models, and whenever they come: they are no part of the conversation.
+      if (request.method === 'GET') {
+        questions.push(request.url ?? '');
+        return json(response, 200, { data: [] });
+      }
       const text = Buffer.concat(chunks).toString('utf8');
       const body = (text === '' ? {} : JSON.parse(text)) as Received['body'];
       const received = { path: request.url ?? '', headers: request.headers, body, bytes: Buffer.byteLength(text), at: performance.now() - startedAt };
       requests.push(received);
-      if (request.method === 'GET') return json(response, 200, { data: [] });
       void answer(response, respond(received, requests.length), requests.length).catch(() => response.destroy());
     });
   });
@@ -73,6 +80,7 @@ export const startResponder = async (respond: (request: Received, number: number
   return {
     url: `http://127.0.0.1:${port}/v1`,
     requests,
+    questions,
     prompts: (index = -1) =>
       (requests.at(index)?.body.messages ?? [])
         .filter(({ role }) => role === 'user')

@@ -110,6 +110,8 @@ const sendOnce = (start: () => ClientRequest, body: Uint8Array | undefined, sign
     const late = setTimeout(() => request.destroy(Object.assign(new Error('connecting took too long'), { code: 'ETIMEDOUT' })), CONNECT_MS);
     const abort = () => request.destroy(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
     signal?.addEventListener('abort', abort, { once: true });
+    // While the message was made ready: no event comes for it any more.
+    if (signal?.aborted) abort();
     request.once('socket', (socket) => {
       if (socket.connecting) socket.once('connect', () => clearTimeout(late));
       else clearTimeout(late);

@@ -53,6 +53,8 @@ const toolRound = (round) => {
 export const startServer = async () => {
   let arrivals = [];
   const server = createServer(async (request, response) => {
+    // Questions about models.
+    if (request.method === 'GET') return response.writeHead(404).end();
     arrivals.push(performance.now());
     const round = arrivals.length;
     let body = '';

@@ -113,7 +113,7 @@ describe('cast doctor', () => {
     const run = await cast(['doctor'], project(), { provider });
     expect([run.code, run.stdout.match(/✗/g)]).toEqual([0, null]);
     for (const name of ['node', 'config', 'store', 'sqlite', 'ripgrep', 'git', 'bash', 'provider']) expect(run.stdout).toMatch(new RegExp(`^✓ ${name} `, 'm'));
-    expect(provider.requests[0]?.path).toBe('/v1/models');
+    expect(provider.questions).toEqual(['/v1/models']);
   });
 
   test('what is wrong is marked, and the exit code says so', async () => {

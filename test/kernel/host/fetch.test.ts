@@ -201,6 +201,11 @@ describe('errors', () => {
       reply.writeHead(200).write('first');
     });
     await expect(fetch(url, { signal: AbortSignal.abort(new Error('early')) })).rejects.toThrow('early');
+    const beginning = new AbortController();
+    const begun = fetch(url, { signal: beginning.signal });
+    beginning.abort(new Error('at once'));
+    await expect(begun).rejects.toThrow('at once');
+
     const waiting = new AbortController();
     const silent = fetch(`${url}/silent`, { signal: waiting.signal });
     setTimeout(() => waiting.abort(new Error('enough')), 20);
