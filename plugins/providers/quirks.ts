@@ -10,10 +10,12 @@ export interface Quirks {
   readonly reasoningAlways: boolean;
   /** It takes call ids of nine letters and digits only. */
   readonly shortIds: boolean;
+  /** It does not take items of earlier replies back: only texts and calls are sent to it. */
+  readonly plainItems: boolean;
   /** Fields of a request that it refuses, such as `temperature` or `reasoning.summary`. */
   readonly without: readonly string[];
 }
-export const NO_QUIRKS: Quirks = { limitField: undefined, reasoningAlways: false, shortIds: false, without: [] };
+export const NO_QUIRKS: Quirks = { limitField: undefined, reasoningAlways: false, shortIds: false, plainItems: false, without: [] };
 
 export type Learnt = Map<string, Quirks>;
 /** Models of hosts. */
@@ -61,20 +63,24 @@ const NO_REASONING =
 
 interface Lesson {
   readonly says: readonly RegExp[];
+  readonly unless?: RegExp;
   readonly change: Partial<Quirks>;
 }
 const LESSONS: readonly Lesson[] = [
   { says: [/reasoning_content/, /missing|must|required/], change: { reasoningAlways: true } },
   { says: [/tool call id/, /length of 9/], change: { shortIds: true } },
+  { says: [/item with id/, /not found/], change: { plainItems: true } },
+  { says: [/encrypted content|encrypted_content/, /could not be|cannot be|verif|decrypt|invalid/], unless: /not supported/, change: { plainItems: true } },
 ];
 
 /** The quirks after a refusal of what was sent; the same object when it teaches nothing. */
 export const learn = (quirks: Quirks, status: number, body: string, sent: object): Quirks => {
-  if (status !== 400 && status !== 422) return quirks;
+  if (status !== 400 && status !== 404 && status !== 422) return quirks;
   const { said, param = '' } = readErrorBody(body);
   const text = `${said} ${param}`.toLowerCase();
-  const lesson = LESSONS.find(({ says }) => says.every((pattern) => pattern.test(text)));
+  const lesson = LESSONS.find(({ says, unless }) => says.every((pattern) => pattern.test(text)) && !unless?.test(text));
   if (lesson) return { ...quirks, ...lesson.change };
+  if (status === 404) return quirks;
   // Once: a host that refuses either name has another reason.
   const limitField = quirks.limitField === undefined ? otherLimit(text, sent) : undefined;
   if (limitField !== undefined) return { ...quirks, limitField };

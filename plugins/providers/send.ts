@@ -8,8 +8,8 @@ import { learn, type Learnt, leaveOut, type Quirks, quirksOf, remember } from '.
 import type { Target } from './target.ts';
 import type { Wire } from './wire.ts';
 
-/** A changed request is sent at most twice for one refusal after another. */
-const MAX_CHANGES = 2;
+/** How often a request is changed for one refusal after another. */
+const MAX_CHANGES = 4;
 
 export interface SendParts {
   readonly name: string;

@@ -21,7 +21,7 @@ export interface HostTraits {
 export interface Wire {
   /** A copy in the words of the format: the conversation itself is never mended. */
   body(request: ModelRequest, host: HostTraits): object;
-  /** By way of the resource of the `openai` package, which knows where such a body goes. */
+  /** By way of the `openai` package: to the path of the format. */
   send(client: OpenAI, body: object): Promise<Response>;
   reader(options: ReaderOptions): ReplyReader;
 }

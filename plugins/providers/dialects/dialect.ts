@@ -1,6 +1,6 @@
 /** What a host wants otherwise than most, as far as its name tells: reasoning, the limit of a reply, caching, ids. */
 import type { ModelInfo, ProviderConfig } from '../../../kernel/index.ts';
-import { hostFits, isAzure, isMistral, isOpenAI } from './hosts.ts';
+import { hostFits, isAzure, isCodex, isMistral, isOpenAI } from './hosts.ts';
 import { levelFor } from './levels.ts';
 import { AUTO, type DialectName, isDialectName } from './names.ts';
 import { SIGNS, TABLE } from './table.ts';
@@ -17,6 +17,8 @@ export interface Dialect {
   readonly shortIds: boolean;
   /** Reasoning goes back with replies that called nothing as well. */
   readonly keepsReasoning: boolean;
+  /** The address of the Codex command line. */
+  readonly isCodex: boolean;
   /** Levels of reasoning to choose from for a model of which nothing is known, the least first. */
   readonly levels: readonly string[];
   /** What `max` means for such a model. */
@@ -34,6 +36,7 @@ export const dialectOf = (baseUrl: string, model: string, setting: string | unde
     cache: name === 'openrouter' ? 'marks' : isOpenAI(url) ? 'key' : 'none',
     shortIds: isMistral(url),
     keepsReasoning,
+    isCodex: isCodex(url),
     levels,
     top,
   };

@@ -26,6 +26,9 @@ const AZURE: HostPattern = { domains: ['openai.azure.com', 'services.ai.azure.co
 const OPENROUTER: HostPattern = { domains: ['openrouter.ai'] };
 const MISTRAL: HostPattern = { domains: ['mistral.ai'] };
 
+/** Asked with the login of the Codex command line instead of a key: only there, and only encrypted. */
+export const isCodex = ({ protocol, host, pathname }: URL): boolean =>
+  protocol === 'https:' && host === 'chatgpt.com' && pathname.replace(/\/$/, '') === '/backend-api/codex';
 export const isOpenAI = (url: URL): boolean => hostFits(url, OPENAI);
 /** Takes its key in a header of its own. */
 export const isAzure = (url: URL): boolean => hostFits(url, AZURE);

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CastConfig, Provider, Recovery } from '../../../kernel/index.ts';
 import plugin from '../../../plugins/providers/index.ts';
@@ -7,7 +10,7 @@ import { answering, clock, gather, request } from './replies.ts';
 const END = 'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 
 /** Applies the plugin to a scope that has no more than it may use. */
-const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {}) => {
+const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {}, environment: Readonly<Record<string, string>> = {}) => {
   const providers = new Map<string, Provider>();
   const taps: { label: string; run: (failure: object, at: object) => Recovery | undefined }[] = [];
   const sent: { url: string; headers: Record<string, string> }[] = [];
@@ -19,6 +22,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
   plugin.spec.apply?.({
     options: { firstTokenMs: 1000, idleMs: 1000 },
     config: { value: config, origin: () => undefined },
+    environment,
     clock,
     ids: { next: (kind: string) => `${kind}-${++count}` },
     log: { debug: () => undefined },
@@ -117,11 +121,35 @@ describe('the plugin', () => {
     expect(sent).toEqual([]);
   });
 
-  test('an API that it does not speak is named', async () => {
-    expect((await use(apply({ providers: { a: { api: 'responses' } } }).providers.get('a'))).error).toMatchObject({
-      kind: 'bad_request',
-      message: expect.stringContaining('providers.a.api'),
-    });
+  test.each<[string, CastConfig, string]>([
+    ['chat when nothing is said', { providers: { a: { baseUrl: 'http://127.0.0.1:9/v1' } } }, 'http://127.0.0.1:9/v1/chat/completions'],
+    ['chat', { providers: { a: { baseUrl: 'http://127.0.0.1:9/v1', api: 'chat' } } }, 'http://127.0.0.1:9/v1/chat/completions'],
+    ['responses', { providers: { a: { baseUrl: 'http://127.0.0.1:9/v1', api: 'responses' } } }, 'http://127.0.0.1:9/v1/responses'],
+  ])('the format: %s', async (_name, config, url) => {
+    const { providers, sent } = apply(config);
+    await use(providers.get('a'));
+    expect(sent.map((each) => each.url)).toEqual([url]);
+  });
+
+  test('Codex is asked with the login of its command line, and no key', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cast-codex-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'auth.json'), JSON.stringify({ tokens: { access_token: 'token-of-codex', account_id: 'account-1' } }));
+    const config = { providers: { codex: { baseUrl: 'https://chatgpt.com/backend-api/codex' } } };
+    const { providers, sent, asked } = apply(config, { CAST_API_KEY: 'key' }, { CODEX_HOME: folder });
+    await use(providers.get('codex'));
+    expect(asked).toEqual([]);
+    expect(sent).toMatchObject([
+      { url: 'https://chatgpt.com/backend-api/codex/responses', headers: { authorization: 'Bearer token-of-codex', 'chatgpt-account-id': 'account-1' } },
+    ]);
+  });
+
+  test('no other host sees that login', async () => {
+    const config = { providers: { other: { baseUrl: 'https://chatgpt.com.example.test/backend-api/codex', api: 'responses' as const } } };
+    const { providers, sent } = apply(config, { CAST_API_KEY: 'key' }, { CODEX_HOME: '/nowhere' });
+    await use(providers.get('other'));
+    expect(sent[0]?.headers).toMatchObject({ authorization: 'Bearer key' });
+    expect(sent[0]?.headers).not.toHaveProperty('chatgpt-account-id');
   });
 
   test('its tap answers with spread waits', () => {

@@ -97,3 +97,14 @@ test('it is remembered for the model of the host, and for so many', () => {
   for (let count = 0; count < 1000; count++) remember(known, 'https://b/v1', `m${count}`, quirks);
   expect(known.size).toBe(500);
 });
+
+describe('items that a host does not take back', () => {
+  test.each<[string, number, string, boolean]>([
+    ['not kept there', 404, refusal("Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."), true],
+    ['not readable there', 400, refusal('The encrypted content gAAA could not be verified.', { code: 'invalid_encrypted_content' }), true],
+    ['a model that is not found', 404, refusal('The model m was not found'), false],
+    ['a field that is not found', 404, refusal("Unsupported parameter: 'store'"), false],
+  ])('%s', (_name, status, body, plainItems) => {
+    expect(learnt(status, body, { store: false })).toEqual({ ...NO_QUIRKS, plainItems });
+  });
+});

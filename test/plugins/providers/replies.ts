@@ -5,7 +5,7 @@ import { createProvider } from '../../../plugins/providers/provider.ts';
 import { chatWire } from '../../../plugins/providers/chat/wire.ts';
 import { dialectOf } from '../../../plugins/providers/dialects/dialect.ts';
 import { type Learnt, NO_QUIRKS } from '../../../plugins/providers/quirks.ts';
-import type { HostTraits } from '../../../plugins/providers/wire.ts';
+import type { HostTraits, Wire } from '../../../plugins/providers/wire.ts';
 
 export const clock: Clock = {
   now: () => Date.now(),
@@ -23,6 +23,8 @@ export const clock: Clock = {
 export interface ProviderSetup {
   readonly name?: string;
   readonly config?: ProviderConfig;
+  /** Default: Chat Completions. */
+  readonly wire?: Wire;
   readonly fetch?: typeof fetch;
   readonly key?: string;
   readonly firstTokenMs?: number;
@@ -30,11 +32,11 @@ export interface ProviderSetup {
   readonly learnt?: Learnt;
   readonly outputCaps?: Map<string, number>;
 }
-export const chatProvider = ({ name = 'test', config = {}, key, ...setup }: ProviderSetup): Provider =>
+export const chatProvider = ({ name = 'test', config = {}, wire = chatWire, key, ...setup }: ProviderSetup): Provider =>
   createProvider({
     name,
     config,
-    wire: chatWire,
+    wire,
     fetch: setup.fetch ?? createFetch({}),
     secret: async () => key,
     clock,
@@ -121,8 +123,9 @@ export const joined = (deltas: readonly Delta[]): readonly Delta[] =>
     const isMore = last && 'text' in last && 'text' in delta && last.type === delta.type;
     return isMore ? [...all.slice(0, -1), { type: delta.type, text: last.text + delta.text }] : [...all, delta];
   }, []);
-export const readPieces = (pieces: readonly Uint8Array[]): Promise<Gathered> =>
-  gather(chatProvider({ fetch: answering(pieces) }).stream(request(), new AbortController().signal));
+export const readPieces = (pieces: readonly Uint8Array[], wire?: Wire): Promise<Gathered> =>
+  gather(chatProvider({ fetch: answering(pieces), ...(wire ? { wire } : {}) }).stream(request(), new AbortController().signal));
 /** Data of events, each an object or a text. */
-export const readEvents = (...events: readonly unknown[]): Promise<Gathered> =>
-  readPieces([Buffer.from(events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join(''))]);
+export const readEvents = (...events: readonly unknown[]): Promise<Gathered> => readPieces([streamOf(events)]);
+export const streamOf = (events: readonly unknown[]): Uint8Array =>
+  Buffer.from(events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join(''));

@@ -1,0 +1,82 @@
+/** A provider of the configuration as sessions see it: what it needs is loaded when it is asked. */
+import type { ModelInfo, Provider, ProviderConfig, Scope } from '../../kernel/index.ts';
+import { isCodex } from './dialects/hosts.ts';
+import { manifest } from './manifest.ts';
+import { LateMetadata, sharedMetadata } from './models/late.ts';
+import type { Learnt } from './quirks.ts';
+import { lateStream } from './stream/late.ts';
+import type { Limits } from './stream/timeouts.ts';
+import type { Wire } from './wire.ts';
+
+export interface Options extends Limits {
+  /** Whether the public catalogue of models may be fetched. */
+  readonly catalogue: boolean;
+}
+export type ProviderScope = Scope<Options, 'fs' | 'net' | 'secrets'>;
+
+export interface RegisteredProvider extends Provider {
+  info(model: string): ModelInfo | undefined;
+  /** Loads what the first request needs, and what is known of its model. Failures show when a request is made. */
+  prepare(): Promise<void>;
+}
+
+export const registered = (scope: ProviderScope, name: string, config: ProviderConfig): RegisteredProvider => {
+  const metadata = metadataOf(scope, name, config);
+  const open = async (...asked: Parameters<Provider['stream']>) => {
+    const { createProvider, wire, codex } = await load(config);
+    const parts = {
+      name,
+      config,
+      wire,
+      fetch: scope.powers.net.fetch,
+      secret: (key: string) => scope.powers.secrets.get(key),
+      ...(await codex?.codexAccess(config, codex.codexFolder(scope.environment))),
+      clock: scope.clock,
+      options: scope.options,
+      version: manifest.version,
+      info: (model: string) => metadata.info(model),
+      learnt: scope.host.pool('learnt about hosts', () => new Map() as Learnt),
+      outputCaps: scope.host.pool('longest replies of models', () => new Map<string, number>()),
+    };
+    return createProvider(parts).stream(...asked);
+  };
+  return {
+    name,
+    info: (model) => metadata.info(model),
+    models: (signal) => metadata.models(signal),
+    stream: (request, signal) =>
+      lateStream(
+        () => open(request, signal),
+        () => metadata.heard(request.model),
+      ),
+    prepare: async () => {
+      // Not waited for: it takes longer than all else, and is not asked for before a request is made.
+      load(config).catch(() => undefined);
+      await metadata.load().catch(() => undefined);
+    },
+  };
+};
+
+/** With the client package in them, so they are kept from sessions that ask another provider. */
+const load = async (config: ProviderConfig) => {
+  const codex = isCodexAt(config) ? import('./codex.ts') : undefined;
+  const [{ createProvider }, wire] = await Promise.all([import('./provider.ts'), loadWire(config)]);
+  return { createProvider, wire, codex: await codex };
+};
+/** Codex speaks one format only, so nobody has to name it. */
+const loadWire = async (config: ProviderConfig): Promise<Wire> =>
+  config.api === 'responses' || (config.api === undefined && isCodexAt(config))
+    ? (await import('./responses/wire.ts')).responsesWire
+    : (await import('./chat/wire.ts')).chatWire;
+const isCodexAt = ({ baseUrl }: ProviderConfig): boolean => baseUrl !== undefined && URL.canParse(baseUrl) && isCodex(new URL(baseUrl));
+
+const metadataOf = (scope: ProviderScope, name: string, config: ProviderConfig): LateMetadata =>
+  new LateMetadata({
+    target: { name, config, version: manifest.version, secret: (key) => scope.powers.secrets.get(key), now: () => scope.clock.now() },
+    config,
+    home: scope.home,
+    fetch: scope.powers.net.fetch,
+    catalogue: scope.options.catalogue,
+    shared: scope.host.pool('metadata of models', sharedMetadata, ({ over }) => over.abort()),
+    debug: (message, data) => scope.log.debug(message, data),
+  });
