@@ -116,13 +116,6 @@ export const gather = async (stream: AsyncIterable<Delta>): Promise<Gathered> =>
     error,
   };
 };
-/** Neighbours of one type in one: how the pieces of a text were cut says nothing. */
-export const joined = (deltas: readonly Delta[]): readonly Delta[] =>
-  deltas.reduce<Delta[]>((all, delta) => {
-    const last = all.at(-1);
-    const isMore = last && 'text' in last && 'text' in delta && last.type === delta.type;
-    return isMore ? [...all.slice(0, -1), { type: delta.type, text: last.text + delta.text }] : [...all, delta];
-  }, []);
 export const readPieces = (pieces: readonly Uint8Array[], wire?: Wire): Promise<Gathered> =>
   gather(chatProvider({ fetch: answering(pieces), ...(wire ? { wire } : {}) }).stream(request(), new AbortController().signal));
 /** Data of events, each an object or a text. */
