@@ -23,8 +23,6 @@ type Route = Pick<ModelRequest, 'provider' | 'model'>;
 interface Trial extends Route {
   /** The provider said so itself. */
   readonly isCertain: boolean;
-  /** The request without them has left; another model may have been asked instead. */
-  readonly isMade: boolean;
 }
 
 export interface Images {
@@ -70,16 +68,16 @@ export const createImages = ({ session, notice, warn, blind, isKnownBlind }: Ima
       return undefined;
     }
     hasTried = true;
-    trial = { provider, model, isCertain, isMade: false };
+    trial = { provider, model, isCertain };
     return { retry: { reason: isCertain ? `${model} takes no images` : 'the request was refused, which may be because of its images' } };
   };
 
   return {
     fit: (request) => {
       const isKnown = isBlind(request);
-      const isTrial = trial !== undefined && nameOf(trial) === nameOf(request);
-      trial = isTrial && trial ? { ...trial, isMade: true } : undefined;
-      if (!(isKnown || isTrial) || !request.messages.some(hasImages)) return undefined;
+      // Another model may be asked instead, and its reply says nothing about the first.
+      if (trial && nameOf(trial) !== nameOf(request)) trial = undefined;
+      if (!(isKnown || trial) || !request.messages.some(hasImages)) return undefined;
       if (isKnown) warnOnce(request);
       return { messages: withoutImages(request.messages, UNSEEN_NOTE) };
     },
@@ -90,7 +88,7 @@ export const createImages = ({ session, notice, warn, blind, isKnownBlind }: Ima
       return verdict === 'bulk' ? halve(held) : tryWithout(failure, verdict === 'unable');
     },
     confirm: async () => {
-      if (!trial?.isMade) return;
+      if (!trial) return;
       const { isCertain, ...route } = trial;
       trial = undefined;
       const held = heldIn(session.view());

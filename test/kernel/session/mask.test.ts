@@ -98,3 +98,29 @@ test('what is no message of this branch cannot be masked', async () => {
   await using _ = session;
   await expect(face.mask('nothing', 'x')).rejects.toMatchObject({ code: 'HISTORY_BAD_MOVE' });
 });
+
+test('a masked prompt that a compaction carries along stays masked, and the job does not see what was masked', async () => {
+  const texts: string[] = [];
+  const shorten = definePlugin({
+    name: 'shorten',
+    apply: ({ hooks }) =>
+      hooks.compact.tap('cut', ({ messages, cuts }) => {
+        texts.push(...messages.map(({ text }) => text));
+        return { summary: 'so far', keepFrom: cuts.at(-1) ?? '' };
+      }),
+  });
+  const compacting = definePlugin({
+    name: 'compacting',
+    apply: ({ hooks, session: face }) =>
+      hooks.prepare.tap('now', async ({ step, signal }) => {
+        if (step !== 3) return;
+        for (const message of face.view()) if (message.role !== 'assistant') await face.mask(message.entry, 'left out');
+        await face.compact('command', signal);
+      }),
+  });
+  const eyes = definePlugin({ name: 'eyes', apply: ({ registries }) => void registries.tools.add(look) });
+  await using session = await createTestSession({ plugins: [eyes, shorten, compacting], script: [use('look'), use('look'), say('done')] });
+  await session.run('what is this?');
+  expect(session.requests[2]?.messages.map(textOf)).toEqual([expect.stringContaining('so far'), 'left out', 'call', 'left out']);
+  expect(texts.join()).not.toMatch(/what is this|a picture/);
+});

@@ -80,6 +80,15 @@ describe('a refusal that may have another reason', () => {
     await session.run('again');
     expect(shown(session.requests[3])).toBe('a');
   });
+  test('that has it shows the images again, when somebody else asks once more', async () => {
+    const again = definePlugin({
+      name: 'stubborn',
+      apply: ({ hooks }) => hooks.failure.tap('again', { stage: 'late' }, ({ seen }) => (seen < 3 ? { retry: { reason: 'again' } } : undefined)),
+    });
+    await using session = await open([look('a'), ODD, ODD, say('fine')], { plugins: [again as never] });
+    expect((await session.run('look')).reason).toBe('stop');
+    expect([session.requests.map(shown), await masks(session)]).toEqual([['', 'a', '', 'a'], 0]);
+  });
   test('leaves out those images alone, when it helped', async () => {
     await using session = await open([look('a'), ODD, look('b'), say('fine')]);
     expect((await session.run('look')).reason).toBe('stop');
