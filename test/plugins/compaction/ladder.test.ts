@@ -106,8 +106,8 @@ describe('the compaction', () => {
     expect(session.requests).toHaveLength(4);
   });
 
-  test.each<[string, Plugin]>([
-    ['that cuts where it must not', shortener(() => ({ summary: 's', keepFrom: 'nowhere' })) as never],
+  test.each<[string, Plugin, warnings?: number]>([
+    ['that cuts where it must not', shortener(() => ({ summary: 's', keepFrom: 'nowhere' })) as never, 1],
     [
       'that throws',
       shortener(() => {
@@ -115,12 +115,13 @@ describe('the compaction', () => {
       }) as never,
     ],
     ['that is cancelled', shortener(() => ({ cancel: 'not now' })) as never],
-  ])('%s leaves the conversation as it was and the error of the provider', async (_name, plugin) => {
+  ])('%s leaves the conversation as it was and the error of the provider', async (_name, plugin, warnings = 0) => {
     await using session = await open([say('one'), overflow], { plugins: [plugin] });
     await session.run('1');
     expect(await session.run('2')).toMatchObject({ reason: 'error', exitCode: 1 });
     expect(session.events('error')).toMatchObject([{ code: 'MODEL_OVERFLOW' }]);
     expect(session.requests).toHaveLength(2);
+    expect(session.events('warning').filter(({ code }) => code === 'COMPACTION_FAILED')).toHaveLength(warnings);
     expect((await session.entries()).filter(({ kind }) => kind === 'compaction')).toEqual([]);
   });
 
