@@ -288,12 +288,12 @@ describe('aborting', () => {
   ])('%s', async (_name, handler) => {
     let closed = (): void => {};
     const gone = new Promise<void>((resolve) => (closed = resolve));
+    const stop = new AbortController();
     const { url } = await serve((incoming, reply) => {
       reply.on('close', closed);
       handler(incoming, reply);
+      setTimeout(() => stop.abort(new Error('enough')), 50);
     });
-    const stop = new AbortController();
-    setTimeout(() => stop.abort(new Error('enough')), 50);
     expect((await ask(url, {}, {}, stop.signal)).error).toMatchObject({ message: 'enough' });
     await gone;
   });
