@@ -1,16 +1,16 @@
-import { definePlugin } from '../../kernel/index.ts';
+import { type ConfigView, definePlugin } from '../../kernel/index.ts';
 import { createImages } from './images.ts';
 import { manifest } from './manifest.ts';
 
 export default definePlugin({
   ...manifest,
-  apply({ hooks, events, session, registries, host, notice, warn }) {
+  apply({ hooks, events, session, registries, host, config, notice, warn }) {
     const images = createImages({
       session,
       notice,
       warn,
       // A session that is opened later in this process need not be refused first.
-      blind: host.pool('models that take no images', () => new Set<string>()),
+      blind: host.pool(placesOf(config), () => new Set<string>()),
       isKnownBlind: (provider, model) => registries.providers.get(provider)?.info?.(model)?.images === false,
     });
     events.on('input.accepted', () => images.reset());
@@ -20,3 +20,6 @@ export default definePlugin({
     hooks.reply.tap('what helped stays', () => images.confirm());
   },
 });
+
+/** A name of a provider means the same in sessions that agree in this. */
+const placesOf = ({ value }: ConfigView): string => JSON.stringify(Object.entries(value.providers ?? {}).map(([name, { baseUrl }]) => [name, baseUrl ?? '']));

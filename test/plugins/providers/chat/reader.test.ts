@@ -244,6 +244,7 @@ describe('the end', () => {
     ['beside choices', [text, { error: { code: 429, message: 'slow' }, choices: [{ delta: { content: '' } }] }], 'rate'],
     ['after a finish reason', [text, finish('length'), { error: { code: 400, message: 'Token limit reached' } }], 'overflow'],
     ['a reason', [text, finish('error')], 'overload'],
+    ['the end of the window', [text, finish('model_context_window_exceeded')], 'overflow'],
     ['base_resp', [{ choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } }], 'quota'],
   ])('an error inside: %s', async (_name, events, kind) => {
     const got = await readEvents(...events);
