@@ -6,6 +6,7 @@ import { isCastError, messageOf, type CastConfig } from '../kernel/index.ts';
 import { mergeLayers } from '../kernel/host/config.ts';
 import { createCredentials } from '../kernel/host/credentials.ts';
 import { createFetch } from '../kernel/host/fetch.ts';
+import { SavedSecrets } from '../kernel/host/secrets.ts';
 import { createSpawner, type Spawner } from '../kernel/host/spawn.ts';
 import { CastCommand } from './arguments.ts';
 import type { Environment } from './config/environment.ts';
@@ -135,7 +136,7 @@ const provider = async (config: CastConfig, home: string, environment: Environme
   const { name, settings } = activeProvider(config);
   if (settings?.baseUrl === undefined) return `${name}, brought by a plugin`;
   if (config.model === undefined) throw new Error(`${name} is configured, but no model: set CAST_MODEL, or \`model\` in settings.json`);
-  const key = await createCredentials(home, environment).get(settings.key ?? 'CAST_API_KEY');
+  const key = await createCredentials(environment, new SavedSecrets(home)).get(settings.key ?? 'CAST_API_KEY');
   const status = await reach(settings.baseUrl, { ...settings.headers, ...(key ? { authorization: `Bearer ${key}` } : {}) }, environment);
   if (status === 401 || status === 403) throw new Error(`${settings.baseUrl} refuses the key (${status})${key ? '' : '; none is set'}`);
   if (status >= 500) throw new Error(`${settings.baseUrl} answers with ${status}`);

@@ -1,6 +1,6 @@
 /** The face of a plugin: what it says about itself, what it is handed, and what it may bring. */
 import type { Image, NewEntry, Provider, Purpose, Sketch, ToolCard, Usage } from './data.ts';
-import type { CastConfig, ConfigView } from './contracts/config.ts';
+import type { CastConfig, ConfigView, Origin } from './contracts/config.ts';
 import type { Services } from './contracts/services.ts';
 import type { Store } from './contracts/store.ts';
 import type { EventMap, EventType } from './events.ts';
@@ -277,7 +277,8 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly args?: string;
-  readonly whileRunning?: boolean;
+  /** Whether it may run beside a turn; by its arguments where only some forms just look. */
+  readonly whileRunning?: boolean | ((args: string) => boolean);
   /** Default: all of them. */
   readonly surfaces?: readonly ('tui' | 'web' | 'run' | 'acp')[];
   complete?(args: string): Later<readonly string[]>;
@@ -363,7 +364,24 @@ export interface Powers {
   secrets: {
     /** From the session's environment (`CAST_API_KEY`), else from `$CAST_HOME/secrets.json` (0600). */
     get(name: string): Promise<string | undefined>;
+    /** Saves it there, for all sessions; undefined removes it. Never shown from then on, wherever it turns up. */
+    set(name: string, value: string | undefined): Promise<void>;
   };
+  settings: {
+    /**
+     * Writes keys (`permissions.mode`) into `$CAST_HOME/settings.json`, or `project`, `<root>/.cast/settings.local.json`. An object is merged
+     * key by key, with its keys as they are; undefined removes. In force from the next generation: `renew()`. Throws CONFIG_INVALID, with
+     * nothing written, when the file is damaged, a value has the wrong type, or a nearer file sets one of the keys.
+     */
+    set(changes: Readonly<Record<string, unknown>>, where?: 'user' | 'project'): Promise<SavedSettings>;
+  };
+}
+export interface SavedSettings {
+  readonly file: string;
+  /** What was written, as dotted keys. */
+  readonly keys: readonly string[];
+  /** Keys that environment, flags or session set as well: written, and not in force while those do. */
+  readonly shadowed: readonly { readonly key: string; readonly origin: Origin }[];
 }
 
 export type { Image, InputOf, NewEntry };

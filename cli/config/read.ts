@@ -5,7 +5,7 @@ import { extname, join } from 'node:path';
 import { CastError, isCastError, isPlugin, messageOf, type CastConfig, type ConfigLayer, type LayerName, type Settings } from '../../kernel/index.ts';
 import { checkConfig } from '../../kernel/host/config.ts';
 import type { Gated, TrustStatus } from '../../kernel/host/trust.ts';
-import { unflatten } from './aliases.ts';
+import { unflatten } from '../../kernel/host/settings-aliases.ts';
 import { environmentConfig, type Environment } from './environment.ts';
 import { parseJson } from './json.ts';
 import { moduleLoader, type ModuleLoader } from './module.ts';

@@ -27,7 +27,7 @@ interface PluginState {
 const PROJECT_LAYERS: ReadonlySet<LayerName> = new Set(['project-settings', 'project-local', 'project']);
 export const isProjectLayer = (layer: LayerName): boolean => PROJECT_LAYERS.has(layer);
 /** Lists to which each layer adds; every other list is replaced by the nearer one. */
-const ADDING: ReadonlySet<string> = new Set(['permissions.allow', 'permissions.deny']);
+export const ADDING: ReadonlySet<string> = new Set(['permissions.allow', 'permissions.deny']);
 /** Assigning it would change what an object is made of. */
 const FORBIDDEN = '__proto__';
 

@@ -17,6 +17,7 @@ import { guardExit } from './exit-guard.ts';
 import { PluginHost } from './plugins.ts';
 import { peekBlocked, takeBlocked, type BlockedRecord } from './blocked.ts';
 import { reportOn } from './report.ts';
+import { SavedSecrets } from './secrets.ts';
 import { saveCounts, withCounts } from './tap-counts.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -31,8 +32,7 @@ class KernelProcess implements Kernel {
   readonly #ids: Ids;
   readonly #log: Log;
   readonly #at: KernelOptions;
-  /** What was read from `secrets.json`: no session may show it. */
-  readonly #secrets = new Set<string>();
+  readonly #secrets: SavedSecrets;
   #watchdog: Watchdog | undefined;
   /** Null until the first session is opened. */
   #blocked: { readonly record: BlockedRecord | undefined } | null = null;
@@ -42,6 +42,7 @@ class KernelProcess implements Kernel {
     this.#clock = options.clock ?? systemClock;
     this.#ids = options.ids ?? createIds(this.#clock);
     this.#log = options.log ?? silentLog;
+    this.#secrets = new SavedSecrets(options.home);
     this.#plugins = new PluginHost({ home: options.home, clock: this.#clock, ids: this.#ids, log: this.#log, secrets: this.#secrets });
     guardExit();
   }
@@ -110,7 +111,7 @@ class KernelProcess implements Kernel {
   }
 
   async #session(store: Store, record: SessionRecord, open: OpenOptions): Promise<{ session: Session; builder: Builder }> {
-    const credentials = createCredentials(this.#at.home, open.environment, this.#secrets);
+    const credentials = createCredentials(open.environment, this.#secrets);
     const blocked = this.#blocked ? this.#blocked.record : peekBlocked(this.#at.home);
     const builder = new Builder({ builtins: this.#at.builtins, plugins: this.#plugins, open, credentials, blocked });
     if (this.#at.watchdog && open.plugins.length > 0) await this.#watch();
@@ -121,7 +122,7 @@ class KernelProcess implements Kernel {
       interactive: open.interactive,
       clock: this.#clock,
       ids: this.#ids,
-      exits: createExits([credentials.values, this.#secrets]),
+      exits: createExits([credentials.values, this.#secrets.values]),
       runTurn,
       build: (each) => builder.build(each),
       activate: (each, generation) => builder.activate(each, generation),

@@ -12,6 +12,7 @@ import { describeOrigin, optionsOf } from './config.ts';
 import { dispose } from '../session/dispose.ts';
 import { createCredentials } from './credentials.ts';
 import { createPowers } from './powers.ts';
+import type { SavedSecrets } from './secrets.ts';
 
 export interface LoadedPlugin {
   readonly ref: PluginRef;
@@ -25,8 +26,7 @@ export interface PluginHostOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Gathers what is read from `secrets.json`. */
-  readonly secrets: Set<string>;
+  readonly secrets: SavedSecrets;
 }
 
 interface Release {
@@ -83,13 +83,13 @@ export class PluginHost {
   #hostFor(ref: PluginRef, serial: number): Host<Capability> {
     const { name, capabilities } = ref.manifest;
     // Keys are those of whoever opens a session: the process has saved ones only.
-    const credentials = createCredentials(this.#at.home, {}, this.#at.secrets);
+    const credentials = createCredentials({}, this.#at.secrets);
     return {
       home: this.#at.home,
       log: this.#at.log,
       clock: this.#at.clock,
       ids: this.#at.ids,
-      powers: createPowers(name, capabilities, { session: null, environment: withoutCredentials(process.env), credentials }),
+      powers: createPowers(name, capabilities, { session: null, home: this.#at.home, environment: withoutCredentials(process.env), credentials }),
       stores: { add: (store) => void this.stores.push(store) },
       // By serial number: two projects may have plugins of one name.
       pool: (key, make, dispose) => this.#pooled(name, `${serial}/${key}`, make, dispose),

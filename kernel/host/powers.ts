@@ -1,4 +1,5 @@
 /** What a capability gives. Disclosure and accident prevention: what is not declared is not there. */
+import type { ConfigView } from '../contracts/config.ts';
 import type { Powers, Capability } from '../plugin.ts';
 import { CastError } from '../errors.ts';
 import type { SpawnSpec } from '../hooks/subjects.ts';
@@ -14,6 +15,10 @@ export interface PowerSource {
   /** Null where there is no session: in `setup`, and for whatever `host` is used for. */
   readonly session: Session | null;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** `$CAST_HOME`. */
+  readonly home: string;
+  /** Of the generation; absent where there is none. */
+  readonly config?: ConfigView;
 }
 
 export const createPowers = (plugin: string, capabilities: readonly Capability[], source: PowerSource): Powers => {
@@ -22,7 +27,8 @@ export const createPowers = (plugin: string, capabilities: readonly Capability[]
     process: () => (source.session ? processPower(plugin, source.credentials, source.session) : noProcesses(plugin)),
     net: () => ({ fetch: lazyFetch(source.environment) }),
     model: () => ({ ask: (request, signal) => offTheClock(() => askModel(plugin, source.session, request, signal)) }),
-    secrets: () => ({ get: (name) => source.credentials.get(name) }),
+    secrets: () => ({ get: (name) => source.credentials.get(name), set: (name, value) => source.credentials.set(name, value) }),
+    settings: () => settingsPower(source),
   };
   const powers = Object.fromEntries(capabilities.map((capability) => [capability, makers[capability]()]));
   return new Proxy(powers as unknown as Powers, {
@@ -61,6 +67,15 @@ const noProcesses = (plugin: string): Powers['process'] => {
     );
   return { run: refuse, spawn: refuse };
 };
+
+const settingsPower = ({ home, session, config }: PowerSource): Powers['settings'] => ({
+  set: async (changes, where = 'user') => {
+    const { saveSettings } = await import('./settings-file.ts');
+    const saved = await saveSettings({ home, root: session?.root, where, config }, changes);
+    if (saved.keys.some((key) => key === 'model' || key === 'provider')) session?.takeConfiguredModel();
+    return saved;
+  },
+});
 
 const lazyFetch = (environment: PowerSource['environment']): typeof fetch => {
   let made: Promise<typeof fetch> | undefined;

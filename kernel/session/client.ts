@@ -5,7 +5,7 @@ import type { Entry, Input, Sketch } from '../data.ts';
 import { CastError, isCastError, messageOf } from '../errors.ts';
 import { asPlugin } from '../hooks/as-plugin.ts';
 import { runAs } from '../hooks/running.ts';
-import type { CommandContext } from '../plugin.ts';
+import type { Command, CommandContext } from '../plugin.ts';
 import { Aborted, type Session } from './session.ts';
 import { isPrompt, withoutRaw } from './view.ts';
 
@@ -50,7 +50,7 @@ const snapshotOf = async (session: Session, waiting: readonly { readonly name: s
   const own = generation.commands.all().map(({ item }) => ({
     name: item.name,
     summary: item.summary,
-    whileRunning: item.whileRunning ?? false,
+    whileRunning: mayRunBeside(item, ''),
     ...(item.surfaces === undefined ? {} : { surfaces: item.surfaces }),
     ...(item.args === undefined ? {} : { args: item.args }),
   }));
@@ -108,6 +108,8 @@ const itemsOf = (entry: Entry, inView: ReadonlySet<string>): readonly PageItem[]
   );
 };
 
+const mayRunBeside = ({ whileRunning = false }: Command, args: string): boolean => (typeof whileRunning === 'function' ? whileRunning(args) : whileRunning);
+
 const command = async (session: Session, options: ClientOptions, name: string, args: string): Promise<CommandOutcome> => {
   const controller = new AbortController();
   session.commands.add(controller);
@@ -115,7 +117,7 @@ const command = async (session: Session, options: ClientOptions, name: string, a
     if (!session.generation.commands.get(name)) await options.wake(name);
     const owned = session.generation.commands.all().find(({ item }) => item.name === name);
     if (!owned) return { ok: false, code: 'CLI_USAGE', message: `there is no command /${name}` };
-    if (session.isRunning && !owned.item.whileRunning)
+    if (session.isRunning && !mayRunBeside(owned.item, args))
       return { ok: false, code: 'SESSION_BUSY', message: `/${name} has to wait until the running turn is over` };
     const result = await runAs({ plugin: owned.from, where: 'command', label: name }, () => owned.item.run(args, contextOf(session, controller.signal)));
     return { ok: true, ...(result === undefined ? {} : { result }) };

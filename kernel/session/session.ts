@@ -77,6 +77,9 @@ export class Session {
   #generation: Generation | undefined;
   #isWaiting = false;
   #isClosed = false;
+  /** Model and provider of the record, until others are chosen. */
+  #used: Pick<SessionRecord, 'model' | 'provider'>;
+  #isModelChosen = false;
   #isRenewDue = false;
   #renewing: Promise<void> | undefined;
   #stored: Promise<unknown> = Promise.resolve();
@@ -87,6 +90,7 @@ export class Session {
   constructor(options: SessionOptions) {
     const { record, store, clock, ids } = options;
     this.#at = options;
+    this.#used = record;
     this.id = record.id;
     this.root = record.root;
     this.parent = record.parent ?? undefined;
@@ -156,7 +160,7 @@ export class Session {
     const { config } = this.generation;
     const layer = config.origin('model')?.layer;
     const isAsked = layer === 'flags' || layer === 'environment';
-    const { model, provider } = this.#at.record;
+    const { model, provider } = this.#used;
     return !isAsked && model !== '' && provider === providerId(config.value) ? model : (config.value.model ?? '');
   }
   get limits(): SessionLimits {
@@ -215,12 +219,18 @@ export class Session {
     if (gone !== undefined) this.warn(`The folder of this session, ${gone}, is gone; it goes on in ${this.cwd}.`, 'FOLDER_GONE');
   }
   /** The record follows what is really used, so that a resume from anywhere finds it. */
-  async #noteModel(): Promise<void> {
-    const { record } = this.#at;
-    const provider = providerId(this.generation.config.value);
-    const isOther = record.model !== this.model;
-    if (isOther && record.model !== '') this.notice(`This session was using ${record.model}; it goes on with ${this.model}.`, 'MODEL_CHANGED');
-    if (isOther || record.provider !== provider) await this.store.update(this.id, { model: this.model, provider });
+  async #noteModel(used = this.#used): Promise<void> {
+    const { model: before, provider: from } = used;
+    const [model, provider] = [this.model, providerId(this.generation.config.value)];
+    const isOther = before !== model;
+    if (isOther && before !== '') this.notice(`This session was using ${before}; it goes on with ${model}.`, 'MODEL_CHANGED');
+    this.#used = { model, provider };
+    if (!isOther && from === provider) return;
+    await this.store.update(this.id, { model, provider });
+  }
+  /** Somebody chose a model or a provider: from the next generation on the configuration counts, not what the session was using. */
+  takeConfiguredModel(): void {
+    this.#isModelChosen = true;
   }
   async close(reason: string): Promise<void> {
     if (this.#isClosed) return;
@@ -255,6 +265,12 @@ export class Session {
     } catch (error) {
       this.warn(`The new configuration is not used: ${messageOf(error)}`, 'RENEW_FAILED');
       return;
+    }
+    if (this.#isModelChosen) {
+      const before = this.#used;
+      this.#isModelChosen = false;
+      this.#used = { model: '', provider: '' };
+      await this.#noteModel(before).catch((error: unknown) => this.warn(messageOf(error)));
     }
     await this.#ready(true);
     void this.#inBackground(old.dispose((plugin, error) => this.warn(`${plugin}: ${messageOf(error)}`)));

@@ -1,10 +1,10 @@
 /** A real session on a scripted provider and a memory store: what a plugin's tests are written against. */
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../contracts/client.ts';
-import type { CastConfig } from '../contracts/config.ts';
-import type { OpenOptions, PluginRef } from '../contracts/kernel.ts';
+import type { CastConfig, ConfigLayer } from '../contracts/config.ts';
+import type { OpenOptions, PluginRef, Settings } from '../contracts/kernel.ts';
 import type { Report } from '../contracts/report.ts';
 import type { Store } from '../contracts/store.ts';
 import type { Entry, ModelRequest, ResultBlock } from '../data.ts';
@@ -25,6 +25,8 @@ export interface TestSessionOptions {
   /** For requests that are not the conversation's own: judge, summary, title. */
   readonly aux?: Beat;
   readonly config?: CastConfig;
+  /** What `settings.json` holds at first; a renewal reads it again. With it the scripted model is not chosen by itself. */
+  readonly settings?: CastConfig;
   readonly cwd?: string;
   /** Default: `cwd`. */
   readonly root?: string;
@@ -43,6 +45,8 @@ export interface TestSessionOptions {
 
 export interface TestSession extends AsyncDisposable {
   readonly id: string;
+  /** `$CAST_HOME`. */
+  readonly home: string;
   readonly cwd: string;
   readonly client: Client;
   readonly store: Store;
@@ -69,23 +73,33 @@ const refsOf = (plugins: TestSessionOptions['plugins']): readonly PluginRef[] =>
   pairsOf(plugins).map(([name, plugin]) => ({ manifest: manifestOf(name, plugin.spec), builtin: true, source: 'test', load: async () => plugin }));
 
 /** What `.with(…)` was given stands where a configuration would have it. */
-const configOf = ({ plugins, config = {} }: TestSessionOptions): CastConfig => {
+const configOf = ({ plugins, config = {}, settings }: TestSessionOptions): CastConfig => {
   const given = pairsOf(plugins).flatMap(([name, plugin]) => (plugin.given === undefined ? [] : [[name, plugin.given] as const]));
-  return { provider: 'script', model: 'script-model', ...config, plugins: { ...Object.fromEntries(given), ...config.plugins } };
+  const model = settings === undefined ? { provider: 'script', model: 'script-model' } : {};
+  return { ...model, ...config, plugins: { ...Object.fromEntries(given), ...config.plugins } };
 };
 
-const openOptions = (options: TestSessionOptions, folder: string): OpenOptions => {
+const openOptions = async (options: TestSessionOptions, folder: string, home: string): Promise<OpenOptions> => {
   const { cwd = folder, root = cwd, interactive = false, flags = {}, session } = options;
+  const reload = (): Promise<Settings> => readLayers(options, home);
   return {
     cwd,
     root,
     interactive,
     flags,
     environment: { PATH: process.env['PATH'], HOME: folder, ...options.environment },
-    layers: [{ name: 'flags', data: configOf(options) }],
-    plugins: [],
+    ...(await reload()),
+    reload,
     ...(session === undefined ? {} : { session: { id: session } }),
   };
+};
+
+/** As a start reads them: `settings.json` first, then what the test asks for. */
+const readLayers = async (options: TestSessionOptions, home: string): Promise<Settings> => {
+  const file = join(home, 'settings.json');
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  const saved: readonly ConfigLayer[] = text === undefined ? [] : [{ name: 'user-settings', file, data: JSON.parse(text) as CastConfig }];
+  return { layers: [...saved, { name: 'flags', data: configOf(options) }], plugins: [] };
 };
 
 export const createTestSession = async (options: TestSessionOptions = {}): Promise<TestSession> => {
@@ -99,13 +113,18 @@ export const createTestSession = async (options: TestSessionOptions = {}): Promi
     apply: ({ registries }) => void registries.providers.add(provider),
   });
   const builtins = [...refsOf([host]), ...refsOf(options.plugins)];
-  const kernel = createKernel({ home: join(folder, 'home'), version: '0.0.0-test', builtins, clock, ids: createIds(systemClock) });
+  const home = join(folder, 'home');
+  if (options.settings) {
+    await mkdir(home, { mode: 0o700 });
+    await writeFile(join(home, 'settings.json'), JSON.stringify(options.settings), { mode: 0o600 });
+  }
+  const kernel = createKernel({ home, version: '0.0.0-test', builtins, clock, ids: createIds(systemClock) });
   const remove = async (): Promise<void> => {
     await kernel.shutdown('test over');
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const { id, client, close } = await kernel.open(openOptions(options, folder));
+    const { id, client, close } = await kernel.open(await openOptions(options, folder, home));
     if (!options.allowRefused) await refuseRefused(client);
     const log = followEvents(client, options.answer);
     const closeAll = async (): Promise<void> => {
@@ -113,7 +132,7 @@ export const createTestSession = async (options: TestSessionOptions = {}): Promi
       await log.ended;
       await remove();
     };
-    return sessionOf({ id, cwd: options.cwd ?? folder, client, store, log, requests: provider.requests, closeAll });
+    return sessionOf({ id, home, cwd: options.cwd ?? folder, client, store, log, requests: provider.requests, closeAll });
   } catch (error) {
     await remove();
     throw error;
@@ -125,14 +144,15 @@ const refuseRefused = async (client: Client): Promise<void> => {
   if (refused) throw new CastError('PLUGIN_REFUSED', `plugin ${refused.name}: ${refused.why}`, { plugin: refused.name });
 };
 
-interface Parts extends Pick<TestSession, 'id' | 'cwd' | 'client' | 'store' | 'requests'> {
+interface Parts extends Pick<TestSession, 'id' | 'home' | 'cwd' | 'client' | 'store' | 'requests'> {
   readonly log: EventLog;
   readonly closeAll: () => Promise<void>;
 }
-const sessionOf = ({ id, cwd, client, store, requests, log, closeAll }: Parts): TestSession => {
+const sessionOf = ({ id, home, cwd, client, store, requests, log, closeAll }: Parts): TestSession => {
   let submitted = 0;
   return {
     id,
+    home,
     cwd,
     client,
     store,

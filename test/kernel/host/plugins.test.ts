@@ -7,6 +7,7 @@ import { definePlugin, type Capability, type Host, type Plugin } from 'cast';
 import { silentLog, systemClock } from '../../../kernel/host/clock.ts';
 import { manifestOf } from '../../../kernel/host/manifest.ts';
 import { PluginHost } from '../../../kernel/host/plugins.ts';
+import { SavedSecrets } from '../../../kernel/host/secrets.ts';
 import { countingIds } from '../../../kernel/testkit/clock.ts';
 
 const homes: string[] = [];
@@ -15,12 +16,14 @@ afterEach(() => {
   vi.unstubAllEnvs();
   for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
 });
-const hostIn = (secrets: object = {}, got = new Set<string>()): PluginHost => {
+const homeWith = (secrets: object): string => {
   const home = mkdtempSync(join(tmpdir(), 'cast-plugins-'));
   homes.push(home);
   writeFileSync(join(home, 'secrets.json'), JSON.stringify(secrets));
-  return new PluginHost({ home, clock: systemClock, ids: countingIds(), log: silentLog, secrets: got });
+  return home;
 };
+const hostIn = (home = homeWith({}), secrets = new SavedSecrets(home)): PluginHost =>
+  new PluginHost({ home, clock: systemClock, ids: countingIds(), log: silentLog, secrets });
 const ref = (plugin: Plugin, more: { source?: string; key?: string; name?: string } = {}) => ({
   manifest: manifestOf(more.name ?? 'mine', plugin.spec),
   builtin: false,
@@ -113,10 +116,11 @@ describe('outside of a session', () => {
 
   test('secrets are the saved ones, never those of the process, and known from then on', async () => {
     vi.stubEnv('CAST_API_KEY', 'sk-of-the-daemon');
-    const got = new Set<string>();
-    const { powers } = await handed(hostIn({ GITHUB: 'saved-github-key' }, got), ['secrets']);
+    const home = homeWith({ GITHUB: 'saved-github-key' });
+    const saved = new SavedSecrets(home);
+    const { powers } = await handed(hostIn(home, saved), ['secrets']);
     expect([await powers.secrets.get('CAST_API_KEY'), await powers.secrets.get('GITHUB')]).toEqual([undefined, 'saved-github-key']);
-    expect([...got]).toEqual(['saved-github-key']);
+    expect([...saved.values]).toEqual(['saved-github-key']);
   });
 });
 
