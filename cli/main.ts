@@ -38,6 +38,11 @@ export const main = async (argv: readonly string[]): Promise<void> => {
 };
 
 const dispatch = async (argv: readonly string[], stdio: Stdio): Promise<number> => {
+  if (isForPerson(argv, stdio)) {
+    const { firstRun } = await import('./first-run/first-run.ts');
+    const exitCode = await firstRun({ stdio, environment: process.env, startedIn: startedIn(), words: argv });
+    if (exitCode !== undefined) return exitCode;
+  }
   const cli = Cli.from<CastContext>([...(await commandsFor(argv, stdio))], { binaryName: 'cast' });
   const help = helpFor(argv, cli, createPaint(stdio.isTerminal.out, process.env));
   if (help !== undefined) {
@@ -50,6 +55,16 @@ const dispatch = async (argv: readonly string[], stdio: Stdio): Promise<number> 
   } catch (error) {
     throw explainSyntax(error, argv, cli);
   }
+};
+
+/** No command, and somebody there who can be asked. */
+const isForPerson = (argv: readonly string[], { isTerminal }: Stdio): boolean => isTerminal.in && isTerminal.out && (argv.length === 0 || isPrompt(argv));
+
+/** What looks like a slip of a command is none. */
+const isPrompt = (argv: readonly string[]): boolean => {
+  const [word = ''] = argv;
+  if (word.startsWith('-') || word === 'help' || Object.hasOwn(COMMANDS, word)) return false;
+  return /\s/.test(word) || (argv.length > 2 && nearest(word, Object.keys(COMMANDS)) === undefined);
 };
 
 /** Throws CLI_USAGE when the first word is none of them. */

@@ -1,7 +1,8 @@
 /** Which provider and model a configuration leads to, and what to set where it leads to none. */
 import { CastError, type CastConfig, type ProviderConfig } from '../kernel/index.ts';
 
-const SET_ALL = 'Set CAST_BASE_URL, CAST_API_KEY and CAST_MODEL, or write `providers`, `provider` and `model` into settings.json.';
+const SET_ALL =
+  'Run `cast` in a terminal, which asks for what is needed; or set CAST_BASE_URL, CAST_API_KEY and CAST_MODEL, or write `providers`, `provider` and `model` into settings.json.';
 
 export interface ActiveProvider {
   readonly name: string;

@@ -166,7 +166,10 @@ const commandIn = async (text: string, client: Client): Promise<SlashCommand | u
 const obey = async (run: Run, client: Client, { name, args }: SlashCommand): Promise<number> => {
   const { output } = run;
   const outcome = await client.command(name, args);
-  if (!outcome.ok) throw new CastError(outcome.code as CastError['code'], `/${name}: ${outcome.message}`);
+  if (!outcome.ok) {
+    const { code, message, suggestedFix } = outcome;
+    throw new CastError(code as CastError['code'], `/${name}: ${message}`, suggestedFix === undefined ? {} : { fix: suggestedFix });
+  }
   const { status, seq } = await client.snapshot();
   // A command may have given the model something to do.
   if (status !== 'idle') return follow(run, client, () => true);

@@ -78,7 +78,9 @@ export type SubmitOutcome =
   | { readonly state: 'queued'; readonly id: string }
   | { readonly state: 'repeated' };
 
-export type CommandOutcome = { readonly ok: true; readonly result?: string | Sketch } | { readonly ok: false; readonly code: string; readonly message: string };
+export type CommandOutcome =
+  | { readonly ok: true; readonly result?: string | Sketch }
+  | { readonly ok: false; readonly code: string; readonly message: string; readonly suggestedFix?: string };
 
 export interface Client {
   snapshot(): Promise<Snapshot>;

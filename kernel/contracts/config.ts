@@ -6,7 +6,7 @@ export interface ProviderConfig {
   /** What stands before `/chat/completions`. */
   readonly baseUrl?: string;
   readonly api?: 'chat' | 'responses';
-  /** Name of a secret; default `CAST_API_KEY`. Never the key itself. */
+  /** Name of a secret; default `CAST_API_KEY`. Empty: none is sent. Never the key itself. */
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** How it spells reasoning and caching; default: from the host. */
@@ -21,6 +21,10 @@ export interface ProviderConfig {
   readonly reasoningSummary?: string;
   /** Tokens. */
   readonly reasoningMaxTokens?: number;
+  /** The model that was last chosen of it, for going back to it. */
+  readonly model?: string;
+  /** How much each model reasons, by model; wins over the `reasoning` of all. */
+  readonly reasoning?: Readonly<Record<string, string>>;
   /** What is known better than the provider says it, by model. */
   readonly models?: Readonly<Record<string, Omit<ModelInfo, 'id'>>>;
   readonly [key: string]: unknown;

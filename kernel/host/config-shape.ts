@@ -105,6 +105,8 @@ const PROVIDER = {
   topP: anAmount,
   reasoningSummary: aText,
   reasoningMaxTokens: aCount,
+  model: aText,
+  reasoning: recordOf(aText),
   models: recordOf(keyed(MODEL)),
 };
 const SHAPE: Readonly<Record<string, Check>> = {

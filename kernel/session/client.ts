@@ -122,7 +122,8 @@ const command = async (session: Session, options: ClientOptions, name: string, a
     const result = await runAs({ plugin: owned.from, where: 'command', label: name }, () => owned.item.run(args, contextOf(session, controller.signal)));
     return { ok: true, ...(result === undefined ? {} : { result }) };
   } catch (error) {
-    return { ok: false, code: isCastError(error) ? error.code : 'INTERNAL', message: messageOf(error) };
+    const { code, fix } = isCastError(error) ? error : { code: 'INTERNAL', fix: undefined };
+    return { ok: false, code, message: messageOf(error), ...(fix === undefined ? {} : { suggestedFix: fix }) };
   } finally {
     session.commands.delete(controller);
   }

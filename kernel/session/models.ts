@@ -49,6 +49,14 @@ export const providerNamed = (generation: Generation, name = generation.config.v
   );
 };
 
+/** Flags first; then what was chosen for this model; then what is set for all. Undefined: as the provider has it. */
+export const reasoningOf = ({ config }: Generation, { provider, model }: Route): string | undefined => {
+  const { reasoning, providers = {} } = config.value;
+  if (config.origin('reasoning')?.layer === 'flags') return reasoning;
+  const chosen = (Object.hasOwn(providers, provider) ? providers[provider]?.reasoning : undefined) ?? {};
+  return (Object.hasOwn(chosen, model) ? chosen[model] : undefined) ?? reasoning;
+};
+
 interface Wanted {
   readonly purpose: Purpose;
   /** The main model. */

@@ -4,7 +4,7 @@ import type { ModelRequest } from '../data.ts';
 import { asPlugin } from '../hooks/as-plugin.ts';
 import type { PromptSection, Slot, StepContext, ViewMessage } from '../hooks/subjects.ts';
 import type { Prefix } from '../session/generation.ts';
-import { outputLimit } from '../session/models.ts';
+import { outputLimit, reasoningOf } from '../session/models.ts';
 import type { Session } from '../session/session.ts';
 
 const SLOTS: readonly Slot[] = ['identity', 'mode', 'conduct', 'project', 'tools', 'environment'];
@@ -20,14 +20,16 @@ export const assemble = async (session: Session, at: StepContext): Promise<Assem
   session.hooks.sync('offer', offer, at);
   session.generation.prefix ??= await buildPrefix(session, at, offer);
   const messages = await session.hooks.waterfall('context', session.view(), at);
+  const route = session.route('main');
+  const reasoning = reasoningOf(session.generation, route);
   const draft: ModelRequest = {
     purpose: 'main',
     session: session.id,
-    ...session.route('main'),
+    ...route,
     ...session.generation.prefix,
     messages,
     maxOutputTokens: outputLimit(session.limits, tokensOf(session.generation.prefix, messages)),
-    ...(session.generation.config.value.reasoning === undefined ? {} : { reasoning: session.generation.config.value.reasoning }),
+    ...(reasoning === undefined ? {} : { reasoning }),
   };
   return { request: await session.hooks.waterfall('request', draft, at), offer };
 };

@@ -1,10 +1,10 @@
 /** Model providers of the configuration, and the retries of failed requests. */
 import { definePlugin, jsonSchema, type ModelRequest } from '../../kernel/index.ts';
+import { addCommands } from './commands/index.ts';
 import { checkDialects } from './dialects/names.ts';
 import { createLonger } from './failures/longer.ts';
 import { createRetry } from './failures/retry.ts';
 import { manifest } from './manifest.ts';
-import type { LocalSearch, LocalServer } from './models/local.ts';
 import { type Options, type ProviderScope, registered } from './registered.ts';
 
 const options = jsonSchema<Options, Partial<Options>>({
@@ -37,6 +37,7 @@ export default definePlugin({
       return retry(failure, at);
     });
     scope.hooks.request.tap('a longer reply', (request, at) => longer.ask(request, at, () => roomOf(scope, request)));
+    addCommands({ scope, drafts: new Map(), connect: (name, config, key) => registered(scope, name, config, async () => key || undefined) });
   },
 });
 
@@ -48,12 +49,6 @@ const roomOf = ({ registries, session }: ProviderScope, { provider: name, model,
   const { contextWindow = session.window, ...info } = registries.providers.get(name)?.info?.(model) ?? {};
   const prompt = session.view().reduce((sum, { tokens }) => sum + tokens, Math.ceil((system.length + JSON.stringify(tools).length) / 4));
   return { ...info, window: contextWindow, prompt };
-};
-
-/** Servers of this machine, for a first set-up with a person there; within about a second, and never throwing. */
-export const findLocalServers = async (fetch: typeof globalThis.fetch, signal: AbortSignal, search?: LocalSearch): Promise<readonly LocalServer[]> => {
-  const { loadLocal } = await import('./models/metadata.ts');
-  return (await loadLocal()).findLocalServers(fetch, signal, search);
 };
 
 /** A share from 0 to 1 made of an id: the same ids give the same waits. */

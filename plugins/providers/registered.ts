@@ -12,7 +12,8 @@ export interface Options extends Limits {
   /** Whether the public catalogue of models may be fetched. */
   readonly catalogue: boolean;
 }
-export type ProviderScope = Scope<Options, 'fs' | 'net' | 'secrets'>;
+export type ProviderScope = Scope<Options, 'fs' | 'net' | 'secrets' | 'settings'>;
+type Secret = (name: string) => Promise<string | undefined>;
 
 export interface RegisteredProvider extends Provider {
   info(model: string): ModelInfo | undefined;
@@ -20,8 +21,9 @@ export interface RegisteredProvider extends Provider {
   prepare(): Promise<void>;
 }
 
-export const registered = (scope: ProviderScope, name: string, config: ProviderConfig): RegisteredProvider => {
-  const metadata = metadataOf(scope, name, config);
+/** `secret` gives keys by name; default: those of the session. */
+export const registered = (scope: ProviderScope, name: string, config: ProviderConfig, secret: Secret = secretsOf(scope)): RegisteredProvider => {
+  const metadata = metadataOf(scope, name, config, secret);
   const open = async (...asked: Parameters<Provider['stream']>) => {
     const { createProvider, wire, codex } = await load(config);
     const parts = {
@@ -29,7 +31,7 @@ export const registered = (scope: ProviderScope, name: string, config: ProviderC
       config,
       wire,
       fetch: scope.powers.net.fetch,
-      secret: (key: string) => scope.powers.secrets.get(key),
+      secret,
       ...(await codex?.codexAccess(config, codex.codexFolder(scope.environment))),
       clock: scope.clock,
       options: scope.options,
@@ -70,9 +72,14 @@ const loadWire = async (config: ProviderConfig): Promise<Wire> =>
     : (await import('./chat/wire.ts')).chatWire;
 const isCodexAt = ({ baseUrl }: ProviderConfig): boolean => baseUrl !== undefined && URL.canParse(baseUrl) && isCodex(new URL(baseUrl));
 
-const metadataOf = (scope: ProviderScope, name: string, config: ProviderConfig): LateMetadata =>
+const secretsOf =
+  ({ powers }: ProviderScope): Secret =>
+  (name) =>
+    powers.secrets.get(name);
+
+const metadataOf = (scope: ProviderScope, name: string, config: ProviderConfig, secret: Secret): LateMetadata =>
   new LateMetadata({
-    target: { name, config, version: manifest.version, secret: (key) => scope.powers.secrets.get(key), now: () => scope.clock.now() },
+    target: { name, config, version: manifest.version, secret, now: () => scope.clock.now() },
     config,
     home: scope.home,
     fetch: scope.powers.net.fetch,

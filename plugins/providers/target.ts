@@ -4,7 +4,7 @@ import { isAzure, isOpenRouter } from './dialects/hosts.ts';
 import type { Place } from './failures/classify.ts';
 
 const DEFAULT_KEY = 'CAST_API_KEY';
-const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 const DEFAULT_TITLE = 'cast';
 /** Paths of the formats, which people copy along with the address. */
 const FORMAT_PATHS = /\/(chat\/completions|responses)\/?$/;

@@ -18,6 +18,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
   const answer = answering([Buffer.from(END)]);
   const pool = new Map<string, unknown>();
   const opened: (() => void)[] = [];
+  const commands: string[] = [];
   let count = 0;
   plugin.spec.apply?.({
     options: { firstTokenMs: 1000, idleMs: 1000 },
@@ -42,6 +43,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
       },
     },
     registries: {
+      commands: { add: ({ name }: { name: string }) => void commands.push(name) },
       providers: {
         add: (provider: Provider) => providers.set(provider.name, provider),
         list: () => [{ name: 'gateway', from: 'other' }, ...[...providers.values()].map((provider) => ({ ...provider, from: 'providers' }))],
@@ -53,7 +55,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
       failure: { tap: (label: string, _options: object, run: never) => taps.push({ label, run }) },
     },
   } as never);
-  return { providers, taps, sent, asked, open: () => opened.forEach((run) => run()) };
+  return { providers, taps, sent, asked, commands, open: () => opened.forEach((run) => run()) };
 };
 const use = (provider: Provider | undefined) => gather(provider?.stream(request(), new AbortController().signal) ?? (async function* () {})());
 
@@ -61,7 +63,7 @@ describe('the plugin', () => {
   test('says what it needs', () => {
     expect(manifest).toMatchObject({
       name: 'providers',
-      capabilities: ['fs', 'net', 'secrets'],
+      capabilities: ['fs', 'net', 'secrets', 'settings'],
       activation: ['session'],
       taps: ['open', 'request', 'failure'],
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createFetch } from '../../../../kernel/host/fetch.ts';
-import { findLocalServers } from '../../../../plugins/providers/index.ts';
+import { findLocalServers } from '../../../../plugins/providers/models/local.ts';
 import { readLocalModel } from '../../../../plugins/providers/models/local.ts';
 import { hangs, llamaCpp, lmStudio, ollama, type Routes, standIn, vllm } from './stand-ins.ts';
 

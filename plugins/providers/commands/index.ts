@@ -1,0 +1,56 @@
+/** Commands that choose providers and models. Their code is loaded when one of them is given. */
+import type { Command, CommandContext } from '../../../kernel/index.ts';
+import type { Desk } from './desk.ts';
+
+type Run = (desk: Desk, args: string, at: CommandContext) => ReturnType<Command['run']>;
+
+const isBare = (args: string): boolean => args.trim() === '';
+
+/** Those that only look may be given while a turn runs. */
+const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<Run> })[] = [
+  {
+    name: 'provider',
+    summary: 'Shows, adds, switches and removes providers of models',
+    args: '[NAME [MODEL] | find | add NAME URL [KEY|env:VARIABLE] | delete NAME | NAME reasoning DIALECT|auto]',
+    whileRunning: (args) => isBare(args) || args.trim() === 'list',
+    load: async () => (await import('./provider.ts')).runProvider,
+  },
+  {
+    name: 'model',
+    summary: 'Shows the models of the provider, or chooses one',
+    args: '[MODEL | off SLOT]',
+    whileRunning: isBare,
+    load: async () => (await import('./model.ts')).runModel,
+  },
+  {
+    name: 'subagent-model',
+    summary: 'The model of sub-agents',
+    args: '[MODEL | off]',
+    whileRunning: isBare,
+    load: async () => {
+      const { runSlot } = await import('./slot.ts');
+      return (desk, args, at) => runSlot(desk, 'subagent', args, at);
+    },
+  },
+  {
+    name: 'plan-model',
+    summary: 'The model of plan mode',
+    args: '[MODEL | off]',
+    whileRunning: isBare,
+    load: async () => {
+      const { runSlot } = await import('./slot.ts');
+      return (desk, args, at) => runSlot(desk, 'plan', args, at);
+    },
+  },
+  {
+    name: 'reasoning',
+    summary: 'How much the model reasons',
+    args: '[LEVEL | default]',
+    whileRunning: isBare,
+    load: async () => (await import('./reasoning.ts')).runReasoning,
+  },
+];
+
+export const addCommands = (desk: Desk): void => {
+  for (const { load, ...command } of COMMANDS) desk.scope.registries.commands.add({ ...command, run: async (args, at) => (await load())(desk, args, at) });
+};
