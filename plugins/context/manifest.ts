@@ -5,8 +5,8 @@ export const manifest = defineManifest({
   version: '1.0.0',
   apiVersion: API_VERSION,
   summary: 'Shows what fills the context window and who put it there, and where the cache of the provider broke.',
-  // It looks at requests as they are sent, and a change of model breaks the cache.
-  after: ['fallback'],
+  // It looks at requests as they are sent: another model breaks the cache, and so do images that are left out.
+  after: ['fallback', 'images'],
   uses: ['usage?'],
   capabilities: [],
   activation: ['session'],

@@ -287,7 +287,7 @@ describe('the configuration', () => {
   test('who looks at requests as they are sent sees the model that is asked', async () => {
     await using at = await open({ first: [], plugins: [context as never] });
     const taps = (await at.session.report()).hooks.find(({ name }) => name === 'request')?.taps.map(({ plugin }) => plugin);
-    expect(taps).toEqual(['fallback', 'context']);
+    expect(taps?.slice(-2)).toEqual(['fallback', 'context']);
   });
 
   test('without a chain it is not even loaded', async () => {
