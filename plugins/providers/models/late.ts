@@ -1,5 +1,5 @@
 /** What a provider knows of its models, while the code that knows it is loaded only as it is needed. */
-import type { ModelInfo, ProviderConfig } from '../../../kernel/index.ts';
+import type { Clock, ModelInfo, ProviderConfig } from '../../../kernel/index.ts';
 import { aim, baseUrlOf, type TargetParts } from '../target.ts';
 import type { Lessons } from './learnt.ts';
 import type { Metadata } from './metadata.ts';
@@ -7,6 +7,8 @@ import { infoWith } from './overrides.ts';
 
 /** A server of this machine may be started anew with another window while the process lives. */
 const AGAIN_MS = 600_000;
+/** Between the first part of a reply and the first question: it must not stand in the way of the reply, nor of the end of a short run. */
+const START_MS = 250;
 
 /** Of the process. */
 export interface SharedMetadata {
@@ -24,6 +26,7 @@ export interface LateParts {
   /** `$CAST_HOME`. */
   readonly home: string;
   readonly fetch: typeof fetch;
+  readonly clock: Clock;
   /** Whether the public catalogue may be fetched. */
   readonly catalogue: boolean;
   readonly shared: SharedMetadata;
@@ -72,11 +75,12 @@ export class LateMetadata {
     void this.#learn(model).catch((error: unknown) => this.#parts.debug(`nothing was learnt about the model ${model}`, { error: String(error) }));
   }
   async #learn(model: string): Promise<void> {
-    const { target, home, fetch, catalogue, shared, debug } = this.#parts;
+    const { target, home, fetch, clock, catalogue, shared, debug } = this.#parts;
     const { metadata, baseUrl } = await this.load();
     const key = `${baseUrl} ${model}`;
-    if (target.now() - (shared.asked.get(key) ?? 0) < AGAIN_MS) return;
-    shared.asked.set(key, target.now());
+    if (clock.now() - (shared.asked.get(key) ?? 0) < AGAIN_MS) return;
+    shared.asked.set(key, clock.now());
+    await clock.sleep(START_MS, shared.over.signal);
     const { learnAbout } = await metadata.learning();
     await learnAbout(model, { target, metadata, baseUrl, home, fetch, catalogue, debug, signal: shared.over.signal });
   }

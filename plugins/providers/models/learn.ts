@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts';
 import { type Lesson, saveLesson } from './learnt.ts';
 import { listModels } from './listing.ts';
 import { readLocalModel } from './local.ts';
-import { lookUp, sellerOf } from './look-up.ts';
+import { ModelIndex, sellerOf } from './look-up.ts';
 import type { Metadata } from './metadata.ts';
 
 /** What a provider far away says changes rarely; a server of this machine may be another the next time. */
@@ -77,7 +77,7 @@ const inCatalogue = async (model: string, seller: string, { catalogue, catalogue
   await renewCatalogue({ home, url: catalogueUrl, fetch, signal, now: target.now() }).catch((error: unknown) =>
     debug('the catalogue of models could not be fetched', { error: String(error) }),
   );
-  return lookUp(savedCatalogue(home), seller, model);
+  return new ModelIndex(savedCatalogue(home)).find(seller, model);
 };
 
 const reported = async (model: string, { target, fetch, signal, debug }: Learning): Promise<Facts | undefined> => {

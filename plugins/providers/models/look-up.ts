@@ -41,43 +41,62 @@ const LEAST_CHARS = 4;
 /** Of a release that is sold under the name without it. */
 const RELEASE = /(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2})|-latest|:latest|:free)$/;
 
-/**
- * By seller and id, then by id, then where one name is part of the other. Where several fit, it is what holds for all of them: the
- * least window and output, and a price only when they agree. A name that only fits in part says nothing about the price.
- */
-export const lookUp = (catalogue: Catalogue, seller: string, model: string): Facts | undefined => {
-  const wanted = model.toLowerCase();
-  const sold = catalogue[seller]?.find(({ id }) => id.toLowerCase() === wanted);
-  if (sold) return together([sold]);
-  const all = Object.values(catalogue).flat();
-  const bare = wanted.slice(wanted.lastIndexOf('/') + 1);
-  for (const name of new Set([wanted, bare, bare.replace(RELEASE, '')])) {
-    const same = all.filter(({ id }) => isNamed(id.toLowerCase(), name));
-    if (same.length > 0) return together(preferred(same, catalogue[seller] ?? []));
-  }
-  const facts = together(partial(all, bare));
-  if (!facts) return undefined;
-  const { price: _, ...rest } = facts;
-  return rest;
-};
+interface Indexed {
+  readonly model: ModelInfo;
+  readonly seller: string;
+  /** In lower case, as it is sold. */
+  readonly id: string;
+  /** Without the maker before it. */
+  readonly name: string;
+}
 
-const isNamed = (id: string, name: string): boolean => id === name || id.endsWith(`/${name}`);
+/** The models of a catalogue, ready to be searched more than once. */
+export class ModelIndex {
+  readonly #all: readonly Indexed[];
+
+  constructor(catalogue: Catalogue) {
+    this.#all = Object.entries(catalogue).flatMap(([seller, models]) =>
+      models.map((model) => {
+        const id = model.id.toLowerCase();
+        return { model, seller, id, name: nameIn(id) };
+      }),
+    );
+  }
+
+  /**
+   * By seller and id, then by id, then where one name is part of the other. Where several fit, it is what holds for all of them: the
+   * least window and output, and a price only when they agree. A name that only fits in part says nothing about the price.
+   */
+  find(seller: string, model: string): Facts | undefined {
+    const wanted = model.toLowerCase();
+    const sold = this.#all.find((each) => each.seller === seller && each.id === wanted);
+    if (sold) return together([sold]);
+    const bare = nameIn(wanted);
+    for (const name of new Set([bare, bare.replace(RELEASE, '')])) {
+      const same = this.#all.filter((each) => each.name === name);
+      if (same.length > 0) return together(preferred(same, seller));
+    }
+    const facts = together(this.#partial(bare));
+    if (!facts) return undefined;
+    const { price: _, ...rest } = facts;
+    return rest;
+  }
+
+  /** The longest names that are part of the wanted one, else all that it is part of. */
+  #partial(wanted: string): readonly Indexed[] {
+    const parts = this.#all.filter(({ name }) => isPart(name, wanted));
+    const longest = Math.max(0, ...parts.map(({ name }) => name.length));
+    return parts.length > 0 ? parts.filter(({ name }) => name.length === longest) : this.#all.filter(({ name }) => isPart(wanted, name));
+  }
+}
+
+const nameIn = (id: string): string => id.slice(id.lastIndexOf('/') + 1);
 
 /** The seller's own figures come before those of others. */
-const preferred = (found: readonly ModelInfo[], own: readonly ModelInfo[]): readonly ModelInfo[] => {
-  const ours = found.filter((model) => own.includes(model));
-  return ours.length > 0 ? ours : found;
+const preferred = (found: readonly Indexed[], seller: string): readonly Indexed[] => {
+  const own = found.filter((each) => each.seller === seller);
+  return own.length > 0 ? own : found;
 };
-
-/** The longest names that are part of the wanted one, else all that it is part of. */
-const partial = (all: readonly ModelInfo[], wanted: string): readonly ModelInfo[] => {
-  const parts = all.map((model) => ({ model, name: nameIn(model.id) })).filter(({ name }) => isPart(name, wanted));
-  const longest = Math.max(0, ...parts.map(({ name }) => name.length));
-  if (parts.length > 0) return parts.filter(({ name }) => name.length === longest).map(({ model }) => model);
-  return all.filter(({ id }) => isPart(wanted, nameIn(id)));
-};
-
-const nameIn = (id: string): string => id.slice(id.lastIndexOf('/') + 1).toLowerCase();
 
 const isPart = (part: string, whole: string): boolean => {
   if (part.length < LEAST_CHARS) return false;
@@ -85,19 +104,20 @@ const isPart = (part: string, whole: string): boolean => {
   return at >= 0 && BEFORE.test(whole.slice(0, at)) && AFTER.test(whole.slice(at + part.length));
 };
 
-const together = (models: readonly ModelInfo[]): Facts | undefined => {
-  if (models.length === 0) return undefined;
-  const known = <K extends keyof Facts>(key: K): NonNullable<Facts[K]>[] => models.flatMap((model) => model[key] ?? []) as NonNullable<Facts[K]>[];
-  const agreed = <T>(values: readonly T[]): T | undefined => {
-    const [first] = values;
-    return values.every((value) => JSON.stringify(value) === JSON.stringify(first)) ? first : undefined;
-  };
-  const least = (values: readonly number[]): number | undefined => (values.length > 0 ? Math.min(...values) : undefined);
+const together = (found: readonly Indexed[]): Facts | undefined => {
+  if (found.length === 0) return undefined;
+  const known = <K extends keyof Facts>(key: K): readonly NonNullable<Facts[K]>[] => found.flatMap(({ model }) => (model[key] as NonNullable<Facts[K]>) ?? []);
   return factsFrom({
     contextWindow: least(known('contextWindow')),
     maxOutput: least(known('maxOutput')),
     price: agreed(known('price')),
-    reasoning: agreed(models.flatMap(({ reasoning }) => (reasoning ? [reasoning] : []))),
+    reasoning: agreed(known('reasoning')),
     images: agreed(known('images')),
   });
+};
+
+const least = (values: readonly number[]): number | undefined => (values.length > 0 ? Math.min(...values) : undefined);
+const agreed = <T>(values: readonly T[]): T | undefined => {
+  const [first] = values;
+  return values.every((value) => JSON.stringify(value) === JSON.stringify(first)) ? first : undefined;
 };

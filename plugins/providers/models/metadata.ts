@@ -3,7 +3,7 @@ import type { ModelInfo, ProviderConfig } from '../../../kernel/index.ts';
 import { reachOf } from './address.ts';
 import { type Facts, mergeFacts } from './facts.ts';
 import { type Lesson, type Lessons, readLessons } from './learnt.ts';
-import { lookUp, sellerOf } from './look-up.ts';
+import { sellerOf } from './look-up.ts';
 import { infoWith } from './overrides.ts';
 import { snapshot } from './snapshot-table.ts';
 
@@ -62,7 +62,7 @@ export class Metadata {
   snapshot(model: string): Facts | undefined {
     if (!this.#fromSnapshot.has(model)) {
       const { baseUrl, name } = this.#parts;
-      this.#fromSnapshot.set(model, lookUp(snapshot(), sellerOf(baseUrl, name), model));
+      this.#fromSnapshot.set(model, snapshot().find(sellerOf(baseUrl, name), model));
     }
     return this.#fromSnapshot.get(model);
   }

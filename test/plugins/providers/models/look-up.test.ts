@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { reachOf, rootOf } from '../../../../plugins/providers/models/address.ts';
-import { type Catalogue, lookUp, sellerOf } from '../../../../plugins/providers/models/look-up.ts';
-import { snapshot } from '../../../../plugins/providers/models/snapshot-table.ts';
+import { type Catalogue, ModelIndex, sellerOf } from '../../../../plugins/providers/models/look-up.ts';
+import { SNAPSHOT } from '../../../../plugins/providers/models/snapshot.ts';
+import { readTable, snapshot } from '../../../../plugins/providers/models/snapshot-table.ts';
 
 const CATALOGUE: Catalogue = {
   maker: [
@@ -42,7 +43,7 @@ describe('a model is found', () => {
     ['not by nothing', 'nobody', '', undefined],
     ['not when it is another', 'nobody', 'test-model', undefined],
   ])('%s', (_name, seller, model, expected) => {
-    expect(lookUp(CATALOGUE, seller, model)).toEqual(expected);
+    expect(new ModelIndex(CATALOGUE).find(seller, model)).toEqual(expected);
   });
 });
 
@@ -90,11 +91,12 @@ test.each([
 });
 
 describe('the snapshot', () => {
-  const all = Object.values(snapshot()).flat();
+  const table = readTable(SNAPSHOT);
+  const all = Object.values(table).flat();
   test('holds many models, each with a window, and no model twice', () => {
     expect(all.length).toBeGreaterThan(200);
     expect(all.filter(({ contextWindow = 0 }) => contextWindow < 8_000).map(({ id }) => id)).toEqual([]);
-    for (const models of Object.values(snapshot())) expect(new Set(models.map(({ id }) => id)).size).toBe(models.length);
+    for (const models of Object.values(table)) expect(new Set(models.map(({ id }) => id)).size).toBe(models.length);
   });
   test('has prices that can be prices, and outputs that fit into the window', () => {
     expect(all.filter(({ price }) => price && !(price.in > 0 && price.in <= price.out * 2 && price.out < 1000)).map(({ id }) => id)).toEqual([]);
@@ -122,6 +124,6 @@ describe('the snapshot', () => {
     ],
     ['groq', 'openai/gpt-oss-20b', { contextWindow: 131_072, price: { in: 0.075, out: 0.3, cacheRead: 0.0375 } }],
   ])('knows %s %s', (seller, model, facts) => {
-    expect(lookUp(snapshot(), seller, model)).toMatchObject(facts);
+    expect(snapshot().find(seller, model)).toMatchObject(facts);
   });
 });
