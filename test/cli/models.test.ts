@@ -30,8 +30,8 @@ describe('cast run with a server of this machine', () => {
   });
 
   test('is not held up by answers that never come', async () => {
-    const quick = await standIn({ '/v1/chat/completions': speaks() });
-    const slow = await standIn({ '/v1/chat/completions': speaks(), '/v1/models': hangs, '/props': hangs, '/api/ps': hangs, '/api/v0/models': hangs });
+    const quick = await standIn({ '/v1/chat/completions': speaks(500) });
+    const slow = await standIn({ '/v1/chat/completions': speaks(500), '/v1/models': hangs, '/props': hangs, '/api/ps': hangs, '/api/v0/models': hangs });
     const timed = async (baseUrl: string) => {
       const run = await cast(['run', 'hi'], environment(baseUrl, 'm'));
       expect([run.code, run.stdout.trim()], run.stderr).toEqual([0, 'hello']);
