@@ -106,7 +106,11 @@ describe('the plugin', () => {
       loads++;
       throw new Error('cannot be loaded');
     });
-    onTestFinished(() => vi.doUnmock('../../../plugins/providers/provider.ts'));
+    onTestFinished(() => {
+      vi.doUnmock('../../../plugins/providers/provider.ts');
+      // What failed to load is not to stay with the tests behind this one.
+      vi.resetModules();
+    });
     const { open } = apply(config);
     expect(loads).toBe(0);
     open();
