@@ -79,7 +79,8 @@ const secretsOf =
 
 const metadataOf = (scope: ProviderScope, name: string, config: ProviderConfig, secret: Secret): LateMetadata =>
   new LateMetadata({
-    target: { name, config, version: manifest.version, secret, now: () => scope.clock.now() },
+    // Codex has a login of its own: a key that is set is meant for another host.
+    target: { name, config, version: manifest.version, secret: isCodexAt(config) ? async () => undefined : secret, now: () => scope.clock.now() },
     config,
     home: scope.home,
     fetch: scope.powers.net.fetch,
