@@ -59,6 +59,8 @@ describe('the rules', () => {
     'plugin-sees-the-face: plugins/a/index.ts → kernel/types-one.ts',
     'session-runs-no-turn: kernel/session/session.ts → kernel/turn/turn.ts',
     'turn-knows-no-host: kernel/turn/turn.ts → kernel/host/host.ts',
+    'wire-chat-keeps-to-itself: plugins/providers/index.ts → plugins/providers/chat/chunk.ts',
+    'wire-responses-keeps-to-itself: plugins/providers/index.ts → plugins/providers/responses/item.ts',
   ];
 
   test('each catches what it is for, and nothing else', async () => {

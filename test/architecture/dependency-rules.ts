@@ -34,6 +34,14 @@ export const RULES: readonly IForbiddenRuleType[] = [
     { path: '^plugins/', pathNot: '^plugins/$1/' },
     'Plugins meet through services, hooks and registries.',
   ),
+  ...['chat', 'responses'].map((format) =>
+    rule(
+      `wire-${format}-keeps-to-itself`,
+      { path: '^plugins/providers/', pathNot: `^plugins/providers/${format}/` },
+      { path: `^plugins/providers/${format}/`, pathNot: `^plugins/providers/${format}/wire\\.ts$` },
+      'There is one conversation; the shapes of a wire format never leave its folder.',
+    ),
+  ),
   rule('plugin-knows-no-cli', { path: '^plugins/' }, { path: '^cli/' }, 'Plugins run in every surface.'),
   rule(
     'cli-takes-manifests',
