@@ -317,7 +317,7 @@ export class Session {
     const watched = this.#inBackground(work);
     const timer = new AbortController();
     await Promise.race([watched, this.clock.sleep(ms, timer.signal).catch(() => undefined)]);
-    timer.abort();
+    timer.abort(null);
   }
   #inBackground(work: Promise<unknown>): Promise<unknown> {
     const watched = work.catch((error: unknown) => this.warn(messageOf(error))).finally(() => this.#background.delete(watched));

@@ -142,12 +142,12 @@ const withoutImages = ({ role, blocks }: Message, note: string): readonly Block[
   return kept.map((block) => (block.type === 'result' ? { ...block, content: `${block.content}\n${note}` } : block));
 };
 
-const estimates = new WeakMap<Message, number>();
+/** Made once: a view is taken at each step, and most of it is as it was. */
+const viewed = new WeakMap<Message, ViewMessage>();
 const withTokens = (entry: string, message: Message): ViewMessage => {
-  let tokens = estimates.get(message);
-  if (tokens === undefined) {
-    tokens = estimateTokens(message);
-    estimates.set(message, tokens);
-  }
-  return { ...message, entry, tokens };
+  const known = viewed.get(message);
+  if (known?.entry === entry) return known;
+  const shown = { ...message, entry, tokens: known?.tokens ?? estimateTokens(message) };
+  viewed.set(message, shown);
+  return shown;
 };

@@ -95,6 +95,7 @@ const withGrace = async (session: Session, signal: AbortSignal, task: Promise<To
     return await Promise.race([task, grace.then(() => ABORTED)]);
   } finally {
     grace.catch(() => undefined);
-    over.abort();
+    // A reason of its own: the built-in one is an error with a stack.
+    over.abort(null);
   }
 };

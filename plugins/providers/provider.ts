@@ -76,7 +76,7 @@ const isText = (delta: Delta): delta is Extract<Delta, { type: 'text' | 'reasoni
 const release = async (chunks: AsyncIterator<Uint8Array> | undefined, isDone: boolean, clock: Clock): Promise<void> => {
   if (chunks && isDone) {
     const over = new AbortController();
-    const drained = chunks.next().finally(() => over.abort());
+    const drained = chunks.next().finally(() => over.abort(null));
     await Promise.race([drained, clock.sleep(DRAIN_MS, over.signal)]).catch(() => {});
   }
   // Not waited for: a body that broke may not answer.

@@ -25,9 +25,20 @@ export interface Dialect {
   readonly top: string;
 }
 
+/** Asked for each request, and always the same for the same words. */
+const known = new Map<string, Dialect>();
+const MAX_KNOWN = 200;
+
 /** `setting` is `providers.NAME.dialect`; what is no dialect counts as `auto`, as the configuration was checked before. */
 export const dialectOf = (baseUrl: string, model: string, setting: string | undefined): Dialect => {
-  const url = new URL(baseUrl);
+  const key = JSON.stringify([baseUrl, model, setting]);
+  const dialect = known.get(key) ?? read(new URL(baseUrl), model, setting);
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(key, dialect);
+  return dialect;
+};
+
+const read = (url: URL, model: string, setting: string | undefined): Dialect => {
   const name = setting !== undefined && setting !== AUTO && isDialectName(setting) ? setting : detected(url, model);
   const { levels, top, keepsReasoning = false } = TABLE[name];
   return {

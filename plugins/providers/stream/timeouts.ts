@@ -46,7 +46,8 @@ export const startWatch = (clock: Clock, limits: Limits, host: string, outer: Ab
   const wake = () => {
     const before = nap;
     nap = new AbortController();
-    before.abort();
+    // A reason of its own: the built-in one is an error with a stack.
+    before.abort(null);
   };
   void guard();
 
@@ -63,7 +64,7 @@ export const startWatch = (clock: Clock, limits: Limits, host: string, outer: Ab
       stopped = true;
       outer.removeEventListener('abort', abort);
       wake();
-      inner.abort();
+      inner.abort(null);
     },
   };
 };
