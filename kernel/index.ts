@@ -6,6 +6,7 @@ export type * from './contracts/client.ts';
 export type * from './contracts/config.ts';
 export type * from './contracts/grants.ts';
 export type * from './contracts/kernel.ts';
+export type * from './contracts/powers.ts';
 export type * from './contracts/report.ts';
 export type * from './contracts/services.ts';
 export type * from './contracts/shell.ts';

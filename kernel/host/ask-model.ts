@@ -1,7 +1,7 @@
 /** A plugin's own question to the model: one request without tools, counted like any other. */
 import type { ModelRequest, Usage } from '../data.ts';
 import { CastError } from '../errors.ts';
-import type { Powers } from '../plugin.ts';
+import type { Powers } from '../contracts/powers.ts';
 import type { Session } from '../session/session.ts';
 import { book } from '../reply/book.ts';
 import { addUsage, NO_USAGE } from '../session/tally.ts';

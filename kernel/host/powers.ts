@@ -1,6 +1,7 @@
 /** What a capability gives. Disclosure and accident prevention: what is not declared is not there. */
 import type { ConfigView } from '../contracts/config.ts';
-import type { Powers, Capability } from '../plugin.ts';
+import type { Powers } from '../contracts/powers.ts';
+import type { Capability } from '../plugin.ts';
 import { CastError } from '../errors.ts';
 import type { SpawnSpec } from '../hooks/subjects.ts';
 import { offTheClock } from '../hooks/running.ts';

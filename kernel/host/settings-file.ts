@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type ConfigView, LAYERS, type Origin } from '../contracts/config.ts';
 import { CastError } from '../errors.ts';
-import type { SavedSettings } from '../plugin.ts';
+import type { SavedSettings } from '../contracts/powers.ts';
 import { systemClock } from './clock.ts';
 import { ADDING, checkConfig, describeOrigin } from './config.ts';
 import { isJsonObject, type JsonObject, readJsonObject } from './json-file.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { CastError, messageOf } from '../errors.ts';
 import type { SpawnSpec } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
-import type { Child, Powers, ProcessOptions, ProcessResult } from '../plugin.ts';
+import type { Child, Powers, ProcessOptions, ProcessResult } from '../contracts/powers.ts';
 import { scrubEnvironment } from './child-environment.ts';
 import { createOutput, type Source } from './child-output.ts';
 import { HeadBuffer } from './head-buffer.ts';

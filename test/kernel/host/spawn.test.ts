@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSpawner, killAllGroups, killAllGroupsNow, livePids } from '../../../kernel/host/spawn.ts';
 import type { SpawnSpec } from '../../../kernel/hooks/subjects.ts';
-import type { Child } from '../../../kernel/plugin.ts';
+import type { Child } from '../../../kernel/contracts/powers.ts';
 
 let cwd = '';
 let seen: SpawnSpec[] = [];

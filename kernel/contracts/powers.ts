@@ -1,0 +1,78 @@
+/** What a capability gives. Disclosure and accident prevention, not a sandbox. */
+import type { Purpose, Usage } from '../data.ts';
+import type { Origin } from './config.ts';
+
+export interface ProcessOptions {
+  readonly cwd: string;
+  readonly purpose: string;
+  readonly signal: AbortSignal;
+  /** Milliseconds; the whole group is killed then. */
+  readonly timeoutMs?: number;
+  /** Added to the environment of the session, which has no credentials. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: at its end. */
+  readonly stdin?: string;
+}
+export interface ProcessResult {
+  /** Null when it was killed by a signal or could not be started. */
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly out: string;
+  readonly err: string;
+  /** Output was left out: `maxBytes` a stream. */
+  readonly cut: boolean;
+  readonly timedOut: boolean;
+}
+export interface Child {
+  readonly pid: number;
+  /** Raw output as it comes; ends when the process is gone, even if a grandchild holds the pipe. Reading slowly slows the child. */
+  readonly output: AsyncIterable<{ readonly from: 'out' | 'err'; readonly bytes: Uint8Array }>;
+  readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null; readonly timedOut: boolean }>;
+  /** SIGTERM to the whole group, then SIGKILL. Resolves when the group is gone or has had its grace. */
+  kill(): Promise<void>;
+  /** Whether a process of the group is still there. */
+  alive(): boolean;
+}
+
+export interface Powers {
+  /** Reading and writing files through node:fs. Declares, and makes paths canonical. */
+  fs: {
+    /** Absolute, links resolved; of a path that does not exist, its deepest existing parent is resolved. */
+    canonical(path: string, cwd: string): Promise<string>;
+  };
+  process: {
+    /** Runs to the end and keeps the output, both streams apart. A missing program is a result with `code: null` and the reason in `err`. */
+    run(argv: readonly string[], options: ProcessOptions & { readonly maxBytes?: number }): Promise<ProcessResult>;
+    /** `merge`: both streams through one pipe, in order of arrival, all as `out`. Throws CastError when it cannot be started. */
+    spawn(argv: readonly string[], options: ProcessOptions & { readonly merge?: boolean }): Promise<Child>;
+  };
+  net: { readonly fetch: typeof fetch };
+  model: {
+    /** One request without tools, through the active provider. */
+    ask(
+      request: { readonly purpose: Purpose; readonly system?: string; readonly prompt: string; readonly model?: string; readonly maxOutputTokens?: number },
+      signal: AbortSignal,
+    ): Promise<{ readonly text: string; readonly usage?: Usage }>;
+  };
+  secrets: {
+    /** From the session's environment (`CAST_API_KEY`), else from `$CAST_HOME/secrets.json` (0600). */
+    get(name: string): Promise<string | undefined>;
+    /** Saves it there, for all sessions; undefined removes it. Never shown from then on, wherever it turns up. */
+    set(name: string, value: string | undefined): Promise<void>;
+  };
+  settings: {
+    /**
+     * Writes keys (`permissions.mode`) into `$CAST_HOME/settings.json`, or `project`, `<root>/.cast/settings.local.json`. An object is merged
+     * key by key, with its keys as they are; undefined removes. In force from the next generation: `renew()`. Throws CONFIG_INVALID, with
+     * nothing written, when the file is damaged, a value has the wrong type, or a nearer file sets one of the keys.
+     */
+    set(changes: Readonly<Record<string, unknown>>, where?: 'user' | 'project'): Promise<SavedSettings>;
+  };
+}
+export interface SavedSettings {
+  readonly file: string;
+  /** What was written, as dotted keys. */
+  readonly keys: readonly string[];
+  /** Keys that environment, flags or session set as well: written, and not in force while those do. */
+  readonly shadowed: readonly { readonly key: string; readonly origin: Origin }[];
+}
