@@ -19,3 +19,4 @@ export * from './plugin.ts';
 export { checkedBy, describeIssue, jsonSchema, validate } from './schema.ts';
 export type { In, JsonSchema, JsonSchemaSource, Out, Schema, SchemaIssue, SchemaOutcome } from './schema.ts';
 export { isToolError, ToolError } from './tool-error.ts';
+export { estimateMessage, estimateRequest, estimateText } from './tokens.ts';

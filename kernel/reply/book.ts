@@ -2,7 +2,7 @@ import type { ModelInfo, ModelRequest, Usage } from '../data.ts';
 import type { StepContext } from '../hooks/subjects.ts';
 import type { Session } from '../session/session.ts';
 import { addUsage, NO_USAGE } from '../session/tally.ts';
-import { estimateTokens } from '../session/view.ts';
+import { estimateMessage, estimateRequest } from '../tokens.ts';
 import type { Heard } from './listen.ts';
 
 /** One event a request. Without numbers from the provider they are estimated, and marked as such. */
@@ -13,8 +13,8 @@ export const bookUsage = (session: Session, request: ModelRequest, heard: Heard,
     return;
   }
   if ('error' in heard || at.signal.aborted) return;
-  const promptTokens = session.view().reduce((sum, message) => sum + message.tokens, 0);
-  const completionTokens = estimateTokens(heard.message);
+  const promptTokens = estimateRequest(request);
+  const completionTokens = estimateMessage(heard.message);
   book(session, request, { ...NO_USAGE, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }, true);
 };
 

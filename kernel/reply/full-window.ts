@@ -1,6 +1,6 @@
 import type { Delta, ModelRequest } from '../data.ts';
 import { ProviderError } from '../errors.ts';
-import { estimateTokens } from '../session/view.ts';
+import { estimateRequest } from '../tokens.ts';
 
 export interface Filled {
   readonly request: ModelRequest;
@@ -16,12 +16,9 @@ export interface Filled {
 export const orOverflow = (problem: ProviderError, { request, usage, window }: Filled): ProviderError => {
   if (window === undefined || (problem.kind !== 'empty' && problem.kind !== 'cut')) return problem;
   // An estimate may be far above, which is no reason to take a reply that was cut for more than that.
-  const used = usage ? usage.promptTokens + usage.completionTokens : problem.kind === 'empty' ? estimated(request) : 0;
+  const used = usage ? usage.promptTokens + usage.completionTokens : problem.kind === 'empty' ? estimateRequest(request) : 0;
   if (used < window) return problem;
   return new ProviderError('overflow', `${problem.message}: the conversation fills the context window of ${window} tokens`, {
     fix: 'Compact the conversation (/compact) or choose a model with a larger context window.',
   });
 };
-
-const estimated = ({ system, tools, messages }: ModelRequest): number =>
-  messages.reduce((sum, message) => sum + estimateTokens(message), Math.ceil((system.length + JSON.stringify(tools).length) / 4));

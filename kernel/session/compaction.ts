@@ -4,7 +4,8 @@ import { CastError } from '../errors.ts';
 import type { Compaction, TurnContext } from '../hooks/subjects.ts';
 import { offTheClock } from '../hooks/running.ts';
 import type { Session } from './session.ts';
-import { estimateTokens, isPrompt, runningPrompt, textOf, viewOf } from './view.ts';
+import { estimateMessage } from '../tokens.ts';
+import { isPrompt, runningPrompt, textOf, viewOf } from './view.ts';
 
 /** Part of the window that is left after a compaction. */
 const TARGET = 0.4;
@@ -58,7 +59,7 @@ const jobOf = (session: Session, reason: Compaction['reason'], instructions: str
     ...(instructions === undefined ? {} : { instructions }),
     messages: inView.map((entry) => {
       const message = seen.get(entry.id) ?? entry.data;
-      return { id: entry.id, by: byOf(entry), tokens: estimateTokens(message), text: described(message), paths: pathsIn(message) };
+      return { id: entry.id, by: byOf(entry), tokens: estimateMessage(message), text: described(message), paths: pathsIn(message) };
     }),
     cuts: cutsOf(entries, inView),
     tokens: total(session.view()),

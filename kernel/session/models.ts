@@ -23,9 +23,16 @@ export const limitsOf = ({ limits = {} }: CastConfig, info: ModelInfo | undefine
   return { steps: maxSteps, contextWindow: info?.contextWindow ?? contextWindow, maxOutputTokens: Math.min(wished, maxOutput ?? wished) };
 };
 
-/** What a request may ask for, so that prompt and reply fit into the window together. */
-export const outputLimit = ({ contextWindow, maxOutputTokens }: SessionLimits, promptTokens: number): number =>
-  Math.min(maxOutputTokens, Math.max(LIMITS.leastOutputTokens, contextWindow - promptTokens - LIMITS.windowMargin));
+/** In tokens. */
+interface Room {
+  readonly contextWindow: number;
+  /** Undefined when nobody knows it. */
+  readonly maxOutput: number | undefined;
+  readonly prompt: number;
+}
+/** What a request may ask for, so that prompt and reply fit into the window together, and the model gives it. */
+export const withinRoom = (wished: number, { contextWindow, maxOutput = Infinity, prompt }: Room): number =>
+  Math.min(wished, maxOutput, Math.max(LIMITS.leastOutputTokens, contextWindow - prompt - LIMITS.windowMargin));
 
 export const activeProvider = ({ config, providers }: Generation): Provider | undefined => {
   const name = config.value.provider;

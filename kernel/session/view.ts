@@ -1,24 +1,10 @@
 /** Entries as messages for the model: calls paired with results, what was turned back left out, what was compacted replaced. */
 import type { Block, CallBlock, Entry, EntryData, Message, NewEntry } from '../data.ts';
 import type { ViewMessage } from '../hooks/subjects.ts';
+import { estimateMessage } from '../tokens.ts';
 
 type MessageEntry = Extract<Entry, { kind: 'message' }>;
 type Mask = EntryData['mask'];
-
-/** A rough count that is never far below: about four characters a token, more for scripts without spaces. */
-export const estimateTokens = (message: Message): number => {
-  let units = 0;
-  for (const block of message.blocks) units += block.type === 'image' ? 4800 : lengthOf(block);
-  return Math.ceil(units / 4) + 4;
-};
-const lengthOf = (block: Block): number => {
-  if (block.type === 'text' || block.type === 'reasoning') return weigh(block.text);
-  if (block.type === 'call') return block.arguments.length + block.tool.length;
-  if (block.type === 'result') return weigh(block.content);
-  return 0;
-};
-// Scripts written without spaces take about one token a character.
-const weigh = (text: string): number => text.length + 3 * (text.match(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g)?.length ?? 0);
 
 export const reminder = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
 export const callsOf = (message: Message): readonly CallBlock[] => message.blocks.filter((block) => block.type === 'call');
@@ -147,7 +133,7 @@ const viewed = new WeakMap<Message, ViewMessage>();
 const withTokens = (entry: string, message: Message): ViewMessage => {
   const known = viewed.get(message);
   if (known?.entry === entry) return known;
-  const shown = { ...message, entry, tokens: known?.tokens ?? estimateTokens(message) };
+  const shown = { ...message, entry, tokens: estimateMessage(message) };
   viewed.set(message, shown);
   return shown;
 };

@@ -1,11 +1,13 @@
 /** What is sent to the model: a prefix that holds still, then the conversation. */
 import { ToolOffer } from '../call/offer.ts';
-import type { ModelRequest } from '../data.ts';
+import type { ModelInfo, ModelRequest } from '../data.ts';
 import { asPlugin } from '../hooks/as-plugin.ts';
-import type { PromptSection, Slot, StepContext, ViewMessage } from '../hooks/subjects.ts';
+import type { PromptSection, Slot, StepContext } from '../hooks/subjects.ts';
 import type { Prefix } from '../session/generation.ts';
-import { outputLimit, reasoningOf } from '../session/models.ts';
+import { limitsOf, reasoningOf, withinRoom } from '../session/models.ts';
+import type { ModelRef } from '../model-ref.ts';
 import type { Session } from '../session/session.ts';
+import { estimateRequest } from '../tokens.ts';
 
 const SLOTS: readonly Slot[] = ['identity', 'mode', 'conduct', 'project', 'tools', 'environment'];
 
@@ -28,14 +30,22 @@ export const assemble = async (session: Session, at: StepContext): Promise<Assem
     ...route,
     ...session.generation.prefix,
     messages,
-    maxOutputTokens: outputLimit(session.limits, tokensOf(session.generation.prefix, messages)),
+    maxOutputTokens: limitsOf(session.generation.config.value, infoOf(session, route)).maxOutputTokens,
     ...(reasoning === undefined ? {} : { reasoning }),
   };
-  return { request: await session.hooks.waterfall('request', draft, at), offer };
+  return { request: fitted(session, await session.hooks.waterfall('request', draft, at)), offer };
 };
 
-const tokensOf = (prefix: Prefix, messages: readonly ViewMessage[]): number =>
-  messages.reduce((sum, message) => sum + message.tokens, Math.ceil((prefix.system.length + JSON.stringify(prefix.tools).length) / 4));
+/** Behind all taps: they may have chosen another model, or made the prompt longer. */
+const fitted = (session: Session, request: ModelRequest): ModelRequest => {
+  const { maxOutputTokens: wished } = request;
+  if (wished === undefined) return request;
+  const info = infoOf(session, request);
+  const { contextWindow } = limitsOf(session.generation.config.value, info);
+  const maxOutputTokens = withinRoom(wished, { contextWindow, maxOutput: info?.maxOutput, prompt: estimateRequest(request) });
+  return maxOutputTokens === wished ? request : { ...request, maxOutputTokens };
+};
+const infoOf = ({ generation }: Session, { provider, model }: ModelRef): ModelInfo | undefined => generation.providers.get(provider)?.info?.(model);
 
 /** Once a generation: the same sections and tools give the same bytes, in this process and after a resume. */
 const buildPrefix = async (session: Session, at: StepContext, offer: ToolOffer): Promise<Prefix> => {

@@ -1,5 +1,5 @@
 /** Where a request stops being what the one before it began with: from there on a provider's cache is of no use. */
-import type { Message, ModelRequest } from '../../kernel/index.ts';
+import { estimateMessage, estimateRequest, type Message, type ModelRequest } from '../../kernel/index.ts';
 import { describeMessage } from './parts.ts';
 
 export interface CacheBreak {
@@ -15,7 +15,7 @@ export type Difference = Omit<CacheBreak, 'turn' | 'step'>;
 
 /** Undefined when the whole of the shorter request is the beginning of the longer one. */
 export const breakBetween = (before: ModelRequest, now: ModelRequest): Difference | undefined => {
-  const tokens = tokensOf(before);
+  const tokens = estimateRequest(before);
   if (before.provider !== now.provider || before.model !== now.model) return { at: 'model', what: `${before.provider}/${before.model}`, tokens };
   if (before.system !== now.system) return { at: 'system', what: 'system', tokens };
   if (before.tools !== now.tools && JSON.stringify(before.tools) !== JSON.stringify(now.tools)) return { at: 'tools', what: 'tools', tokens };
@@ -23,7 +23,11 @@ export const breakBetween = (before: ModelRequest, now: ModelRequest): Differenc
   for (let index = 0; index < length; index++) {
     const [old, fresh] = [before.messages[index], now.messages[index]];
     if (!old || !fresh || isSame(old, fresh)) continue;
-    return { at: 'message', what: `message ${index + 1}, ${describeMessage(old).name}`, tokens: sum(before.messages.slice(index)) };
+    return {
+      at: 'message',
+      what: `message ${index + 1}, ${describeMessage(old).name}`,
+      tokens: before.messages.slice(index).reduce((sum, message) => sum + estimateMessage(message), 0),
+    };
   }
   return undefined;
 };
@@ -32,6 +36,3 @@ export const breakBetween = (before: ModelRequest, now: ModelRequest): Differenc
 const isSame = (old: Message, fresh: Message): boolean =>
   old === fresh ||
   (old.role === fresh.role && old.raw === fresh.raw && (old.blocks === fresh.blocks || JSON.stringify(old.blocks) === JSON.stringify(fresh.blocks)));
-
-const tokensOf = ({ system, tools, messages }: ModelRequest): number => Math.ceil((system.length + JSON.stringify(tools).length) / 4) + sum(messages);
-const sum = (messages: readonly (Message & { readonly tokens?: number })[]): number => messages.reduce((total, { tokens = 0 }) => total + tokens, 0);

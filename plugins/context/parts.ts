@@ -1,5 +1,5 @@
 /** What a request is made of, each part with its owner and its estimated tokens. */
-import type { Message, Section, Tool, ViewMessage } from '../../kernel/index.ts';
+import { estimateText, type Message, type Section, type Tool, type ViewMessage } from '../../kernel/index.ts';
 
 export interface Part {
   readonly kind: 'section' | 'tool' | 'messages';
@@ -23,9 +23,9 @@ export const partsOf = ({ sections, tools, messages }: Sources): readonly Part[]
   const owners = new Map(tools.map((tool) => [tool.name, tool.from]));
   const ofSections = sections.flatMap((section): Part[] => {
     const text = section.text()?.trim() ?? '';
-    return text === '' ? [] : [{ kind: 'section', name: section.name, from: section.from, count: 1, tokens: estimate(text) }];
+    return text === '' ? [] : [{ kind: 'section', name: section.name, from: section.from, count: 1, tokens: estimateText(text) }];
   });
-  const ofTools = tools.map((tool): Part => ({ kind: 'tool', name: tool.name, from: tool.from, count: 1, tokens: estimate(JSON.stringify(tool.card)) }));
+  const ofTools = tools.map((tool): Part => ({ kind: 'tool', name: tool.name, from: tool.from, count: 1, tokens: estimateText(JSON.stringify(tool.card)) }));
   return [...ofSections, ...ofTools.toSorted(bySize), ...ofMessages(messages, owners)];
 };
 
@@ -48,5 +48,3 @@ export const describeMessage = (message: Message, owners: ReadonlyMap<string, st
   const tool = message.blocks.find((block) => block.type === 'result')?.tool ?? 'a tool';
   return { name: `results of ${tool}`, from: owners.get(tool) ?? message.origin };
 };
-
-const estimate = (text: string): number => Math.ceil(text.length / 4);

@@ -1,6 +1,6 @@
 /** What a prefix was made of, so that a later process can tell what changed in it. */
 import { createHash } from 'node:crypto';
-import type { ModelRequest, Section } from '../../kernel/index.ts';
+import { estimateRequest, type ModelRequest, type Section } from '../../kernel/index.ts';
 import type { Difference } from './cache.ts';
 
 export interface Prefix {
@@ -19,7 +19,7 @@ export const prefixOf = ({ provider, model, system, tools }: ModelRequest, secti
   system: hash(system),
   sections: Object.fromEntries(sections.map((section) => [section.name, hash(section.text() ?? '')])),
   tools: Object.fromEntries(tools.map((tool) => [tool.name, hash(JSON.stringify(tool))])),
-  tokens: Math.ceil((system.length + JSON.stringify(tools).length) / 4),
+  tokens: estimateRequest({ system, tools, messages: [] }),
 });
 
 /** The first of what differs, as a provider reads it; undefined when nothing does. */

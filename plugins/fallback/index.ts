@@ -27,13 +27,12 @@ export default definePlugin({
   ...manifest,
   options,
   apply(scope) {
-    const { hooks, events, registries } = scope;
+    const { hooks, events } = scope;
     const relay = new Relay({
       clock: scope.clock,
       cooldowns: scope.host.pool(placesOf(scope.config), () => new Cooldowns()),
       patienceMs: scope.options.patienceMs,
       others: () => chainOf(scope).models,
-      maxOutputOf: ({ provider, model }) => registries.providers.get(provider)?.info?.(model)?.maxOutput,
       notice: (text, code) => scope.notice(text, code),
     });
     hooks.open.tap('name what is no model', () => {

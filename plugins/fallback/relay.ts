@@ -11,8 +11,6 @@ export interface RelayParts {
   readonly patienceMs: number;
   /** Models behind the first one. */
   readonly others: () => readonly ModelRef[];
-  /** Tokens that a model gives at most; undefined when that is not known. */
-  readonly maxOutputOf: (model: ModelRef) => number | undefined;
   readonly notice: (text: string, code: string) => void;
 }
 
@@ -34,7 +32,7 @@ export class Relay {
     const model = this.#trial?.model;
     if (!model || isSame(model, main)) return undefined;
     this.#tell(model, main);
-    return { ...model, ...this.#outputLimit(request, model) };
+    return model;
   }
 
   /** Goes on with the next model, or leaves the failure to others. */
@@ -81,10 +79,5 @@ export class Relay {
     const ms = this.#parts.cooldowns.until(main) - this.#parts.clock.now();
     const wait = ms > 0 ? `, which is left alone for ${inWords(ms)}` : '';
     this.#parts.notice(`${nameOf(model)} is asked in place of ${nameOf(main)}${wait}.`, 'FALLBACK');
-  }
-
-  #outputLimit({ maxOutputTokens }: ModelRequest, model: ModelRef): Partial<ModelRequest> {
-    const most = this.#parts.maxOutputOf(model);
-    return maxOutputTokens === undefined || most === undefined ? {} : { maxOutputTokens: Math.min(maxOutputTokens, most) };
   }
 }

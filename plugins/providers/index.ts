@@ -1,5 +1,5 @@
 /** Model providers of the configuration, and the retries of failed requests. */
-import { definePlugin, jsonSchema, type ModelRequest } from '../../kernel/index.ts';
+import { definePlugin, jsonSchema } from '../../kernel/index.ts';
 import { addCommands } from './commands/index.ts';
 import { checkDialects } from './dialects/names.ts';
 import { createLonger } from './failures/longer.ts';
@@ -36,20 +36,13 @@ export default definePlugin({
       longer.note(failure, at);
       return retry(failure, at);
     });
-    scope.hooks.request.tap('a longer reply', (request, at) => longer.ask(request, at, () => roomOf(scope, request)));
+    scope.hooks.request.tap('a longer reply', (request, at) => longer.ask(request, at));
     addCommands({ scope, drafts: new Map(), connect: (name, config, key) => registered(scope, name, config, async () => key || undefined) });
   },
 });
 
 /** Without a name in the configuration the first provider that was registered is asked. */
 const activeName = ({ config, registries }: ProviderScope): string | undefined => config.value.provider ?? registries.providers.list()[0]?.name;
-
-/** What is known of the model that is asked, and how much of its window the prompt takes. */
-const roomOf = ({ registries, session }: ProviderScope, { provider: name, model, system, tools }: ModelRequest) => {
-  const { contextWindow = session.window, ...info } = registries.providers.get(name)?.info?.(model) ?? {};
-  const prompt = session.view().reduce((sum, { tokens }) => sum + tokens, Math.ceil((system.length + JSON.stringify(tools).length) / 4));
-  return { ...info, window: contextWindow, prompt };
-};
 
 /** A share from 0 to 1 made of an id: the same ids give the same waits. */
 const share = (id: string): number => {

@@ -1,6 +1,6 @@
 /** What is known of a model decides how much is asked of it, and what it costs. */
 import { describe, expect, test } from 'vitest';
-import { definePlugin, type CastConfig, type Delta, type ModelInfo, type ModelRequest } from 'cast';
+import { definePlugin, type CastConfig, type Delta, type ModelInfo, type ModelRequest, type Plugin } from 'cast';
 import { createTestSession, type TestSession } from 'cast/testkit';
 
 const USAGE: Delta = { type: 'usage', promptTokens: 1_000_000, completionTokens: 100_000, totalTokens: 1_100_000, cacheReadTokens: 400_000 };
@@ -8,7 +8,7 @@ const USAGE: Delta = { type: 'usage', promptTokens: 1_000_000, completionTokens:
 /** A session with a provider that knows this of its models. */
 const open = async (
   info: Omit<ModelInfo, 'id'> | undefined,
-  { usage = USAGE, ...config }: CastConfig & { readonly usage?: Delta | undefined } = {},
+  { usage = USAGE, taps = [], ...config }: CastConfig & { readonly usage?: Delta | undefined; readonly taps?: readonly Plugin[] } = {},
 ): Promise<{ session: TestSession; requests: readonly ModelRequest[] }> => {
   const requests: ModelRequest[] = [];
   const plugin = definePlugin({
@@ -25,7 +25,7 @@ const open = async (
         },
       }),
   });
-  return { session: await createTestSession({ plugins: [plugin], config: { provider: 'made', model: 'm', ...config } }), requests };
+  return { session: await createTestSession({ plugins: [plugin, ...taps], config: { provider: 'made', model: 'm', ...config } }), requests };
 };
 
 describe('how much is asked for', () => {
@@ -42,6 +42,22 @@ describe('how much is asked for', () => {
     expect((await session.client.snapshot()).window).toBe(window);
     await session.run('hi');
     expect(requests[0]).toMatchObject({ provider: 'made', model: 'm', maxOutputTokens: output });
+  });
+
+  test('whatever a tap makes of a request, the model that is asked decides how long its reply may be', async () => {
+    const other = definePlugin({
+      name: 'other',
+      apply: ({ hooks }) =>
+        void hooks.request.tap('ask for a lot', { stage: 'late' }, ({ messages }) => ({
+          maxOutputTokens: 90_000,
+          messages: [...messages, { role: 'user', origin: 'other', blocks: [{ type: 'text', text: 'x'.repeat(4 * 5_000) }] }],
+        })),
+    });
+    const { session, requests } = await open({ contextWindow: 20_000, maxOutput: 16_000 }, { taps: [other] });
+    await using _ = session;
+    await session.run('hi');
+    expect(requests[0]?.maxOutputTokens).toBeLessThan(20_000 - 5_000 - 1_024);
+    expect(requests[0]?.maxOutputTokens).toBeGreaterThan(13_500);
   });
 
   test('a small window leaves room for the prompt, and always some for an answer', async () => {
@@ -73,4 +89,17 @@ describe('what it costs', () => {
     expect(ended.usage.cost).toBe(cost);
     expect(session.events('usage')[0]).toMatchObject({ provider: 'made', model: 'm', purpose: 'main' });
   });
+});
+
+test('what a provider does not count is estimated, of all that was sent', async () => {
+  const wordy = definePlugin({
+    name: 'wordy',
+    apply: ({ registries }) => void registries.sections.add({ name: 'wordy', slot: 'conduct', text: () => 'word '.repeat(4_000) }),
+  });
+  const { session } = await open(undefined, { usage: { type: 'text', text: '' }, taps: [wordy] });
+  await using _ = session;
+  await session.run('hi');
+  const [booked] = session.events('usage');
+  expect(booked).toMatchObject({ estimated: true });
+  expect(booked?.usage.promptTokens).toBeGreaterThan(5_000);
 });
