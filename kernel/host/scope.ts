@@ -6,7 +6,7 @@ import { runAs } from '../hooks/running.ts';
 import type { Capability, Panel, Scope } from '../plugin.ts';
 import type { Generation } from '../session/generation.ts';
 import type { Session } from '../session/session.ts';
-import { reminder } from '../session/view.ts';
+import { reminderBy } from '../session/view.ts';
 import type { Credentials } from './credentials.ts';
 import type { LoadedPlugin } from './plugins.ts';
 import { createPowers } from './powers.ts';
@@ -64,8 +64,7 @@ export const createScope = (plugin: LoadedPlugin, options: unknown, rank: number
       const added = session.exits.addPattern(pattern);
       generation.onDispose(name, () => added[Symbol.dispose]());
     },
-    remind: async (text) =>
-      void (await session.append([{ kind: 'message', data: { role: 'user', origin: name, blocks: [{ type: 'text', text: reminder(text) }] } }])),
+    remind: async (text) => void (await session.append([reminderBy(name, text)])),
     notice: (text, code) => session.notice(text, code),
     warn: (text, code) => session.warn(text, code),
     log: plugin.host.log,
