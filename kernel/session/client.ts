@@ -26,9 +26,9 @@ export const createClient = (session: Session, options: ClientOptions): Client =
     events: (since, signal) => session.events.read(since, signal),
     page: async (before, limit = PAGE) => {
       const rows = await session.store.read(session.id, { limit, kinds: ['message', 'compaction'], ...(before === undefined ? {} : { before }) });
-      const inView = new Set(session.view().map((message) => message.entry));
+      const inContext = session.history.inContext();
       const oldest = rows.at(-1);
-      return { items: rows.toReversed().flatMap((entry) => itemsOf(entry, inView)), before: rows.length < limit || !oldest ? null : oldest.seq };
+      return { items: rows.toReversed().flatMap((entry) => itemsOf(entry, inContext)), before: rows.length < limit || !oldest ? null : oldest.seq };
     },
     submit: async ({ text, clientId, source, images }) =>
       session.turns.submit(inputOf(text, clientId, { ...(source ? { source } : {}), ...(images ? { images } : {}) })),
@@ -84,11 +84,11 @@ const snapshotOf = async (session: Session, waiting: readonly { readonly name: s
   };
 };
 
-const itemsOf = (entry: Entry, inView: ReadonlySet<string>): readonly PageItem[] => {
+const itemsOf = (entry: Entry, contextual: ReadonlySet<string>): readonly PageItem[] => {
   const place = { entry: entry.id, seq: entry.seq, at: entry.at };
   if (entry.kind === 'compaction') return [{ kind: 'compaction', ...place, summary: entry.data.summary }];
   if (entry.kind !== 'message') return [];
-  const inContext = inView.has(entry.id);
+  const inContext = contextual.has(entry.id);
   if (entry.data.role !== 'tool') return [{ kind: 'message', ...place, message: withoutRaw(entry.data), inContext }];
   return entry.data.blocks.flatMap((block): PageItem[] =>
     block.type === 'result'

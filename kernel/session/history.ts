@@ -3,7 +3,7 @@ import type { Entry, NewEntry } from '../data.ts';
 import { CastError } from '../errors.ts';
 import type { ViewMessage } from '../hooks/subjects.ts';
 import type { Clock, Ids } from '../plugin.ts';
-import { viewOf } from './view.ts';
+import { inContext, viewOf } from './view.ts';
 
 export interface HistoryOptions {
   readonly session: string;
@@ -40,6 +40,11 @@ export class History {
   view(): readonly ViewMessage[] {
     this.#view ??= viewOf(this.#entries);
     return this.#view;
+  }
+
+  /** Entries of which the model gets what they say. */
+  inContext(): ReadonlySet<string> {
+    return inContext(this.#entries, this.view());
   }
 
   async load(): Promise<void> {
@@ -87,12 +92,11 @@ export class History {
   /** Another entry of this branch becomes the newest; what follows it stays stored and is found, and leaves the view. */
   moveHead(to: string | null): Promise<void> {
     return this.#inTurn(async () => {
-      const before = this.view();
       const at = to === null ? -1 : this.#entries.findIndex((entry) => entry.id === to);
       if (to !== null && at < 0) throw new CastError('HISTORY_BAD_MOVE', `entry ${to} is not on this branch`);
       await this.#withLease(async (lease) => {
         const entries = this.#entries.slice(0, at + 1);
-        await this.#at.store.append(this.#at.session, [], { epoch: lease.epoch, head: to, ...difference(before, viewOf(entries)) });
+        await this.#at.store.append(this.#at.session, [], { epoch: lease.epoch, head: to, ...difference(this.inContext(), inContext(entries)) });
         this.#entries = entries;
         this.#view = undefined;
       });
@@ -123,7 +127,7 @@ export class History {
     const waiting =
       this.#entries.findLast((entry) => entry.kind === 'rejected' || (entry.kind === 'message' && entry.data.role === 'assistant'))?.kind === 'rejected';
     if (!waiting && added.every((entry) => entry.kind !== 'compaction' && entry.kind !== 'mask')) return {};
-    return difference(this.view(), viewOf([...this.#entries, ...added]));
+    return difference(this.inContext(), inContext([...this.#entries, ...added]));
   }
 
   async #withLease<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
@@ -144,8 +148,7 @@ export class History {
   }
 }
 
-const difference = (before: readonly ViewMessage[], after: readonly ViewMessage[]): { leave: readonly string[]; enter: readonly string[] } => {
-  const was = new Set(before.map((message) => message.entry));
-  const is = new Set(after.map((message) => message.entry));
-  return { leave: [...was].filter((id) => !is.has(id)), enter: [...is].filter((id) => !was.has(id)) };
-};
+const difference = (was: ReadonlySet<string>, is: ReadonlySet<string>): { leave: readonly string[]; enter: readonly string[] } => ({
+  leave: [...was].filter((id) => !is.has(id)),
+  enter: [...is].filter((id) => !was.has(id)),
+});

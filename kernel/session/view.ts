@@ -38,6 +38,13 @@ export const viewOf = (entries: readonly Entry[]): readonly ViewMessage[] => {
   return [summary, ...(prompt?.kind === 'message' ? [shown(prompt, masksIn(entries))] : []), ...view];
 };
 
+/** Entries of which the model gets what they say: those of the view that no note stands in for. Without its images a message still says something. */
+export const inContext = (entries: readonly Entry[], view: readonly ViewMessage[] = viewOf(entries)): ReadonlySet<string> => {
+  const masks = masksIn(entries);
+  const isMasked = (entry: string): boolean => masks.has(entry) && masks.get(entry)?.only === undefined;
+  return new Set(view.flatMap(({ entry }) => (isMasked(entry) ? [] : [entry])));
+};
+
 const render = (entries: readonly Entry[]): readonly ViewMessage[] => {
   const masks = masksIn(entries);
   const lastReply = entries.findLastIndex(isReply);

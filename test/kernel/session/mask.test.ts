@@ -93,6 +93,37 @@ test('masks hold after a resume, and go with a rewind to before them', async () 
   await session.close();
 });
 
+test('what is masked whole is out of the context, in the store as well; without its images it is still in it', async () => {
+  const { session, face } = await open();
+  await using _ = session;
+  const inContext = async (): Promise<readonly boolean[]> =>
+    (await session.client.page()).items.flatMap((item) => (item.kind === 'message' || item.kind === 'result' ? [item.inContext] : []));
+  const moves: unknown[] = [];
+  const { append } = session.store;
+  session.store.append = (id, batch, how) => {
+    if (how.leave !== undefined || how.enter !== undefined) moves.push([how.leave, how.enter]);
+    return append.call(session.store, id, batch, how);
+  };
+  await session.run('what is this?');
+  await session.run('and now?');
+  const [result, reply] = [entryOf(face, 'tool'), face.view()[3]?.entry];
+  await face.mask(result, 'no image', 'images');
+  expect(await inContext()).toEqual([true, true, true, true, true, true]);
+  await face.mask(result, 'left out');
+  await face.mask(reply ?? '', 'left out');
+  await face.mask(result, 'left out again');
+  expect(await inContext()).toEqual([true, true, false, false, true, true]);
+  expect(moves).toEqual([
+    [[], []],
+    [[result], []],
+    [[reply], []],
+    [[], []],
+  ]);
+  await session.client.rewind({ turn: 2 });
+  expect(moves.at(-1)).toMatchObject([expect.any(Array), [result, reply]]);
+  expect((await inContext()).slice(0, 4)).toEqual([true, true, true, true]);
+});
+
 test('what is no message of this branch cannot be masked', async () => {
   const { session, face } = await open();
   await using _ = session;
