@@ -80,6 +80,8 @@ export class Session {
   /** Model and provider of the record, until others are chosen. */
   #used: Pick<SessionRecord, 'model' | 'provider'>;
   #isModelChosen = false;
+  /** Whether the record says something else than what a turn would use. */
+  #isModelNew = false;
   #isRenewDue = false;
   #renewing: Promise<void> | undefined;
   #stored: Promise<unknown> = Promise.resolve();
@@ -213,20 +215,24 @@ export class Session {
     if (gone !== undefined) this.workspace.enter(this.#at.fallbackCwd);
     this.#generation = await this.#at.build(this);
     await this.#ready(resumed);
-    await this.#noteModel();
+    this.#noteModel();
     const tools = this.generation.tools.all().map(({ item }) => item.name);
     this.emit('session.opened', { cwd: this.cwd, root: this.root, model: this.model, tools, resumed });
     if (gone !== undefined) this.warn(`The folder of this session, ${gone}, is gone; it goes on in ${this.cwd}.`, 'FOLDER_GONE');
   }
-  /** The record follows what is really used, so that a resume from anywhere finds it. */
-  async #noteModel(used = this.#used): Promise<void> {
+  #noteModel(used = this.#used): void {
     const { model: before, provider: from } = used;
     const [model, provider] = [this.model, providerId(this.generation.config.value)];
     const isOther = before !== model;
     if (isOther && before !== '') this.notice(`This session was using ${before}; it goes on with ${model}.`, 'MODEL_CHANGED');
     this.#used = { model, provider };
-    if (!isOther && from === provider) return;
-    await this.store.update(this.id, { model, provider });
+    this.#isModelNew ||= isOther || from !== provider;
+  }
+  /** The record follows what is really used, so that a resume from anywhere finds it: who only looks at a session changes nothing. */
+  async recordModel(): Promise<void> {
+    if (!this.#isModelNew) return;
+    this.#isModelNew = false;
+    await this.store.update(this.id, this.#used);
   }
   /** Somebody chose a model or a provider: from the next generation on the configuration counts, not what the session was using. */
   takeConfiguredModel(): void {
@@ -270,7 +276,8 @@ export class Session {
       const before = this.#used;
       this.#isModelChosen = false;
       this.#used = { model: '', provider: '' };
-      await this.#noteModel(before).catch((error: unknown) => this.warn(messageOf(error)));
+      this.#noteModel(before);
+      await this.recordModel().catch((error: unknown) => this.warn(messageOf(error)));
     }
     await this.#ready(true);
     void this.#inBackground(old.dispose((plugin, error) => this.warn(`${plugin}: ${messageOf(error)}`)));

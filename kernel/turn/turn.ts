@@ -17,6 +17,7 @@ export const runTurn = async (session: Session, input: Input, signal: AbortSigna
     await untilAborted(signal, session.boundary());
     await session.activateLate();
     await session.history.claim();
+    await session.recordModel();
     session.turn += 1;
     end = await begun(session, { session: session.face, turn: session.turn, signal }, input);
   } catch (error) {

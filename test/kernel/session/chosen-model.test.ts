@@ -52,6 +52,18 @@ test('counts as well when a resumed session used another', async () => {
   await first.close();
 });
 
+test('who only looks at a session with another model leaves its record as it is, until a turn uses it', async () => {
+  const first = await open();
+  await first.run('one');
+  await first.close();
+  const { store, id } = first;
+  await using session = await open({ store, session: id, settings: { provider: 'other', model: 'second' } });
+  expect(await session.client.snapshot()).toMatchObject({ model: 'second' });
+  expect(await store.get(id)).toMatchObject({ model: 'first', provider: 'script' });
+  await session.run('two').catch(() => undefined);
+  expect(await store.get(id)).toMatchObject({ model: 'second', provider: 'other' });
+});
+
 test('another setting leaves the model of the session as it is', async () => {
   const first = await open();
   await first.run('one');
