@@ -3,7 +3,7 @@ import type { Failure, Message, ModelRequest, Recovery, Scope, SessionFace } fro
 import { bytesOf, hasImages, type Held, heldIn, imagesOf, olderHalf, otherBytesIn, withoutImages } from './held.ts';
 import { verdictOn } from './refusal.ts';
 
-/** Halvings for one input: of any number of images less than one in 200 is left then. */
+/** Halvings for one reply: of any number of images less than one in 200 is left then. */
 const MAX_HALVINGS = 8;
 /** Share of a request's bytes below which images are not what makes it too large. */
 const LEAST_SHARE = 0.2;
@@ -30,7 +30,7 @@ export interface Images {
   recover(failure: Failure): Promise<Recovery | undefined>;
   /** A reply has come: what was left out on trial stays out. */
   confirm(): Promise<void>;
-  /** A new input: everything may be tried again. */
+  /** A new input or a new step: everything may be tried again. */
   reset(): void;
 }
 
@@ -40,8 +40,11 @@ export const createImages = ({ session, notice, warn, blind, isKnownBlind }: Ima
   let halvings = 0;
   /** Models about which the user was warned. */
   const warned = new Set<string>();
+  /** Models that stood in for that of the session and answered once the images were gone. */
+  const unsure = new Set<string>();
 
-  const isBlind = ({ provider, model }: Route): boolean => blind.has(nameOf({ provider, model })) || isKnownBlind(provider, model);
+  const isBlind = (route: Route): boolean => blind.has(nameOf(route)) || unsure.has(nameOf(route)) || isKnownBlind(route.provider, route.model);
+  const isOwn = ({ provider, model }: Route): boolean => provider === session.provider && model === session.model;
   const warnOnce = (route: Route): void => {
     if (warned.has(nameOf(route))) return;
     warned.add(nameOf(route));
@@ -92,11 +95,17 @@ export const createImages = ({ session, notice, warn, blind, isKnownBlind }: Ima
       const { isCertain, ...route } = trial;
       trial = undefined;
       const held = heldIn(session.view());
-      await mask(held, UNSEEN_NOTE);
-      if (!isCertain)
-        return warn(`${route.model} refused the request with its images (${imagesOf(held)}) and took it without them: they are left out.`, 'IMAGES_DROPPED');
-      blind.add(nameOf(route));
-      warnOnce(route);
+      // Another model only stands in: what it cannot see is for the one of the session to see again.
+      if (isOwn(route)) await mask(held, UNSEEN_NOTE);
+      if (isCertain) {
+        blind.add(nameOf(route));
+        return warnOnce(route);
+      }
+      if (!isOwn(route)) {
+        unsure.add(nameOf(route));
+        warned.add(nameOf(route));
+      }
+      warn(`${route.model} refused the request with its images (${imagesOf(held)}) and took it without them: they are left out.`, 'IMAGES_DROPPED');
     },
     reset: () => {
       trial = undefined;

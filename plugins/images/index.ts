@@ -14,6 +14,7 @@ export default definePlugin({
       isKnownBlind: (provider, model) => registries.providers.get(provider)?.info?.(model)?.images === false,
     });
     events.on('input.accepted', () => images.reset());
+    events.on('reply.accepted', () => images.reset());
     // Late, when the model that answers is settled.
     hooks.request.tap('leave out what the model does not take', { stage: 'late' }, (request) => images.fit(request));
     hooks.failure.tap('ask without images', (failure) => images.recover(failure));

@@ -112,6 +112,30 @@ describe('a refusal that may have another reason', () => {
   });
 });
 
+describe('a model that stands in for that of the session', () => {
+  const standIn = definePlugin({
+    name: 'stand-in',
+    apply: ({ hooks }) => hooks.request.tap('change', (_, { turn }) => (turn < 3 ? { model: 'another' } : undefined)),
+  });
+  test.each([
+    ['takes no images', UNABLE, 'IMAGES_NOT_TAKEN'],
+    ['may take none', ODD, 'IMAGES_DROPPED'],
+  ])('%s: it gets none, and that of the session gets them again', async (_name, refusal, code) => {
+    await using session = await open([look('a'), refusal, say('blind'), say('still'), say('a cat')], { plugins: [standIn as never] });
+    for (const text of ['look', 'and?', 'now?']) expect((await session.run(text)).reason).toBe('stop');
+    expect(session.requests.map(({ model }) => model)).toEqual(['another', 'another', 'another', 'another', 'script-model']);
+    expect(session.requests.map(shown)).toEqual(['', 'a', '', '', 'a']);
+    expect([await masks(session), codes(session)]).toEqual([0, [code]]);
+  });
+});
+
+test('a long turn may meet refusals of more than one kind of image, and any number of full requests', async () => {
+  const more = [...'klmnopqrst'].flatMap((letter) => [look(letter), PAGE]);
+  await using session = await open([look('a'), ODD, look('b'), ODD, ...more, say('done')]);
+  expect(await session.run('look')).toMatchObject({ reason: 'stop', exitCode: 0 });
+  expect(shown(session.requests.at(-1))).toBe('');
+});
+
 test('a model that is known to take no images is not asked with any, with one warning', async () => {
   const blind = definePlugin({
     name: 'blind',
