@@ -1,7 +1,7 @@
 import type { Usage } from '../data.ts';
 
 export interface UsageTotals extends Usage {
-  /** Prompt tokens that no cache served. */
+  /** Prompt tokens that no cache served and none took in. */
   readonly uncachedTokens: number;
   /** Part of the total that child sessions used. */
   readonly subagentTokens: number;

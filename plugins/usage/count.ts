@@ -19,14 +19,15 @@ export const totalsOf = (usage: Usage, isChild: boolean): UsageTotals => {
   const completionTokens = count(usage.completionTokens);
   const totalTokens = promptTokens + completionTokens;
   const cacheReadTokens = count(usage.cacheReadTokens);
+  const cacheWriteTokens = count(usage.cacheWriteTokens);
   return {
     promptTokens,
     completionTokens,
     totalTokens,
     cacheReadTokens,
-    cacheWriteTokens: count(usage.cacheWriteTokens),
+    cacheWriteTokens,
     reasoningTokens: count(usage.reasoningTokens),
-    uncachedTokens: Math.max(0, promptTokens - cacheReadTokens),
+    uncachedTokens: Math.max(0, promptTokens - cacheReadTokens - cacheWriteTokens),
     subagentTokens: isChild ? totalTokens : 0,
     ...(usage.cost === undefined ? {} : { cost: count(usage.cost) }),
   };

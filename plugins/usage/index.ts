@@ -25,10 +25,8 @@ export default definePlugin({
       run: () => usageTable(ledger),
     });
 
-    // Two providers may serve one model, at prices of their own.
-    const nameOf = (provider: string, model: string): string => (provider === scope.session.provider ? model : `${provider}/${model}`);
     scope.events.on('usage', ({ usage, provider, model, purpose, child }) =>
-      ledger.book(nameOf(provider, model), usage, { isChild: child !== undefined, isMain: purpose === 'main' }),
+      ledger.book({ provider, model, usage, active: scope.session.provider ?? provider, isChild: child !== undefined, isMain: purpose === 'main' }),
     );
     // One record a turn, not one a request.
     scope.hooks.ended.tap('keep the sums', async () => {

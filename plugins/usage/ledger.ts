@@ -6,8 +6,21 @@ import { add, NOTHING, totalsOf } from './count.ts';
 export interface Sums {
   /** The session that it belongs to: a fork begins at nothing. */
   readonly session: string;
+  /** Whose models stand there by their names alone: the provider that was active first. Absent in older records. */
+  readonly provider?: string;
   readonly models: Readonly<Record<string, UsageTotals>>;
   readonly contextTokens: number;
+}
+
+export interface Booking {
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  /** Provider of the session now. */
+  readonly active: string;
+  readonly isChild: boolean;
+  /** A request of the conversation itself, whose prompt is what fills the window. */
+  readonly isMain: boolean;
 }
 
 /** Tokens are spent whatever becomes of the conversation: a rewind does not bring them back, so sums only ever grow. */
@@ -26,13 +39,15 @@ export class Ledger implements UsageService {
   get sums(): Sums {
     return (this.#own ??= this.#resumed());
   }
-  /** `isMain`: a request of this conversation itself, whose prompt is what fills the window. */
-  book(model: string, usage: Usage, { isChild, isMain }: { readonly isChild: boolean; readonly isMain: boolean }): void {
-    const { models, contextTokens } = this.sums;
+  book({ provider, model, usage, active, isChild, isMain }: Booking): void {
+    const { models, contextTokens, provider: first = active } = this.sums;
+    // Two providers may serve one model, at prices of their own, and another may become the active one.
+    const name = provider === first ? model : `${provider}/${model}`;
     const totals = totalsOf(usage, isChild);
     this.#own = {
       session: this.#session,
-      models: { ...models, [model]: add(models[model] ?? NOTHING, totals) },
+      provider: first,
+      models: { ...models, [name]: add(models[name] ?? NOTHING, totals) },
       contextTokens: isMain && !isChild ? totals.promptTokens : contextTokens,
     };
     this.isChanged = true;

@@ -7,7 +7,9 @@ export const usageTable = (usage: UsageService): Sketch => {
   const models = Object.entries(usage.byModel());
   if (models.length === 0) return { kind: 'text', text: 'No tokens have been used in this session.' };
   const rows = models.map(([model, totals]) => ({ cells: cellsOf(model, totals) }));
-  const total = models.length > 1 ? [{ cells: cellsOf('all', usage.total()) }] : [];
+  // What the known ones cost is not what all of them cost.
+  const isPartial = models.some(([, { cost }]) => cost === undefined);
+  const total = models.length > 1 ? [{ cells: cellsOf('all', usage.total(), isPartial ? 'at least ' : '') }] : [];
   return {
     kind: 'rows',
     rows: [
@@ -17,10 +19,10 @@ export const usageTable = (usage: UsageService): Sketch => {
   };
 };
 
-const cellsOf = (name: string, totals: UsageTotals): readonly string[] => [
+const cellsOf = (name: string, totals: UsageTotals, bound = ''): readonly string[] => [
   name,
   ...[totals.promptTokens, totals.cacheReadTokens, totals.cacheWriteTokens, totals.uncachedTokens].map(number),
   ...[totals.completionTokens, totals.subagentTokens, totals.totalTokens].map(number),
-  totals.cost === undefined ? 'unknown' : `$${totals.cost.toFixed(4)}`,
+  totals.cost === undefined ? 'unknown' : `${bound}$${totals.cost.toFixed(4)}`,
 ];
 const number = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
