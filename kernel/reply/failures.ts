@@ -5,7 +5,6 @@ import type { Broken } from './listen.ts';
 
 /** How often a step has failed, and a turn for the same reason. */
 export class Failures {
-  last: Broken | undefined;
   #inStep = 0;
   readonly #session: Session;
   readonly #startedAt: number;
@@ -19,7 +18,6 @@ export class Failures {
     const seen = (inTurn.get(broken.kind) ?? 0) + 1;
     inTurn.set(broken.kind, seen);
     this.#inStep += 1;
-    this.last = broken;
     return { seen, seenInStep: this.#inStep, elapsedMs: this.#session.clock.now() - this.#startedAt };
   }
 }

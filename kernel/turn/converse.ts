@@ -36,7 +36,7 @@ export const converse = async (session: Session, at: StepContext): Promise<Reply
     if (review.reasons.length === 0) return { message: await accept(session, review), offer };
     await turnBack(session, review, heard);
   }
-  throw failures.last ? failed(failures.last, undefined) : new CastError('REPLY_REJECTED', `no usable reply after ${LIMITS.attempts} attempts`);
+  throw new CastError('REPLY_REJECTED', `no usable reply after ${LIMITS.attempts} attempts`);
 };
 
 const accept = async (session: Session, review: Review): Promise<Message> => {
@@ -68,7 +68,8 @@ const recover = async (
     throw at.signal.aborted ? at.signal.reason : heard.error;
   }
   const failure: Failure = { kind: heard.kind, error: heard.error, partial: heard.text, began: heard.began, ...seen };
-  const recovery = await session.hooks.bail('failure', failure, at);
+  // Behind the last attempt nothing is made again: nobody is to repair, announce or wait for anything.
+  const recovery = at.attempt < LIMITS.attempts ? await session.hooks.bail('failure', failure, at) : undefined;
   if (!recovery || 'stop' in recovery) {
     await keepPartial(session, heard);
     throw failed(heard, recovery?.stop);

@@ -48,6 +48,34 @@ describe('a reply', () => {
     expect(await session.run('go')).toMatchObject({ reason: 'error' });
     expect(session.events('error')).toMatchObject([{ code: 'EMPTY_REPLY' }]);
   });
+  test('that breaks off at every attempt is kept as far as it came the last time, and not announced to be made again', async () => {
+    let asked = 0;
+    const stubborn = definePlugin({
+      name: 'stubborn',
+      apply: ({ hooks }) =>
+        hooks.failure.tap('again', () => {
+          asked += 1;
+          return { retry: { reason: 'again', afterMs: 1 } };
+        }),
+    });
+    const half = fail('network', 'gone', { after: 'half' });
+    await using session = await createTestSession({ plugins: [stubborn], script: Array.from({ length: 20 }, () => half) });
+    expect(await session.run('go')).toMatchObject({ reason: 'disconnected', exitCode: 1 });
+    expect([session.requests.length, asked, session.events('retry').length, session.events('text.retracted').length]).toEqual([16, 15, 15, 15]);
+    expect(session.events('reply.partial')).toEqual([{ visible: 'half' }]);
+  });
+  test('that is turned back at every attempt ends with that, whatever failed before', async () => {
+    const picky = definePlugin({
+      name: 'picky',
+      apply: ({ hooks }) => {
+        hooks.failure.tap('again', () => ({ retry: { reason: 'again' } }));
+        hooks.reply.tap('no', (review) => review.reject('not good'));
+      },
+    });
+    await using session = await createTestSession({ plugins: [picky], script: [fail('network', 'gone'), ...Array.from({ length: 20 }, () => say('x'))] });
+    expect(await session.run('go')).toMatchObject({ reason: 'error', exitCode: 1 });
+    expect(session.events('error')).toMatchObject([{ code: 'REPLY_REJECTED' }]);
+  });
   test.each([
     ['auth', 'MODEL_AUTH', 2],
     ['quota', 'MODEL_QUOTA', 2],
