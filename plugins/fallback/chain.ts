@@ -26,8 +26,11 @@ export const readChain = (source: ChainSource): Chain => {
   for (const [index, raw] of source.entries.entries()) {
     const entry = raw.trim();
     const fault = faultIn(entry, source);
-    if (fault === undefined) models.push(readModelRef(entry, source.providers, source.active));
-    else warnings.push(`fallback[${index}]${placeOf(source.origin)} is left out: ${fault}`);
+    if (fault === undefined) {
+      const model = readModelRef(entry, source.providers, source.active);
+      // Twice in the chain it would be no other model to go on with.
+      if (!models.some((known) => isSame(known, model))) models.push(model);
+    } else warnings.push(`fallback[${index}]${placeOf(source.origin)} is left out: ${fault}`);
   }
   return { models, warnings };
 };
@@ -35,6 +38,8 @@ export const readChain = (source: ChainSource): Chain => {
 const faultIn = (entry: string, { providers, active, isModel }: ChainSource): string | undefined => {
   if (entry === '') return 'it is empty. Write `provider/model`, or remove it.';
   if (entry.endsWith('/')) return `\`${entry}\` names no model. Write the model behind the slash.`;
+  if (providers.includes(entry))
+    return `\`${entry}\` is a provider. Write \`${entry}/MODEL\`, or \`${active}/${entry}\` for a model of ${active} with that name.`;
   const slash = entry.indexOf('/');
   if (slash < 0 || providers.some((name) => entry.startsWith(`${name}/`)) || isModel(entry)) return undefined;
   const known = providers.join(', ');

@@ -23,12 +23,19 @@ describe('entries', () => {
     });
   });
 
+  test('the same model twice stands there once', () =>
+    expect(read(['local/small', 'small', ' local/small', 'main/small']).models).toEqual([
+      { provider: 'local', model: 'small' },
+      { provider: 'main', model: 'small' },
+    ]));
+
   test('a prefix may belong to a model of the active provider', () =>
     expect(read(['vendor/small'], () => true).models).toEqual([{ provider: 'main', model: 'vendor/small' }]));
 
   test.each([
     [' ', 'it is empty'],
     ['local/', '`local/` names no model'],
+    ['local', '`local` is a provider. Write `local/MODEL`, or `main/local`'],
   ])('%j is left out', (entry, why) => expect(read([entry], () => true)).toEqual({ models: [], warnings: [expect.stringContaining(why)] }));
 });
 
