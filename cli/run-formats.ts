@@ -1,5 +1,6 @@
 /** What a run prints: each event as a line of `stream-json`, as a line for people, and as its share of the one object of `json`. */
 import type { CastEvent, EndReason, EventMap, EventType, Message, Usage } from '../kernel/index.ts';
+import { addUsage, NO_USAGE } from '../kernel/session/tally.ts';
 import { cut, oneLine } from './style.ts';
 
 // ---- stream-json ----
@@ -110,8 +111,6 @@ export interface RunResult {
   readonly permissionDenials: readonly { readonly id: string; readonly tool: string; readonly reason: string }[];
 }
 
-const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, totalTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-
 export const emptyResult = (cwd: string): RunResult => ({
   sessionId: '',
   cwd,
@@ -151,7 +150,7 @@ export const addToResult = (result: RunResult, event: CastEvent): RunResult => {
         turns: result.turns + 1,
         steps: result.steps + steps,
         toolCalls: result.toolCalls + toolCalls,
-        usage,
+        usage: addUsage(result.usage, usage),
         durationMs: result.durationMs + durationMs,
       };
     }

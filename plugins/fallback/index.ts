@@ -41,7 +41,8 @@ export default definePlugin({
     // Late: the first model of the chain is what every other tap has made of the request.
     hooks.request.tap('choose the model', { stage: 'late' }, (request, at) => relay.choose(request, at));
     hooks.failure.tap('go on with the next model', (failure) => relay.recover(failure));
-    events.on('reply.accepted', () => relay.answered());
+    // A plugin that takes an input over answers as well, and nobody was asked.
+    events.on('reply.accepted', ({ message }) => message.origin === 'model' && relay.answered());
   },
 });
 

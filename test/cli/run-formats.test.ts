@@ -130,6 +130,11 @@ describe('json', () => {
     });
   });
 
+  test('of several turns everything is added up', () => {
+    const turn = event('turn.ended', { ...ended, usage: { ...usage, cost: 0.5 }, reason: 'stop', exitCode: 0 });
+    expect(after(turn, turn)).toMatchObject({ turns: 2, steps: 4, toolCalls: 6, usage: { promptTokens: 14, totalTokens: 20, cost: 1 }, durationMs: 80 });
+  });
+
   test('an aborted turn keeps what had come, and where the session went', () => {
     const result = after(
       event('workspace.moved', { from: '/p', to: '/q' }),

@@ -208,6 +208,19 @@ describe('nothing is done twice', () => {
 });
 
 describe('on the way back', () => {
+  test('an input that a plugin took over is no answer of the model that was asked last', async () => {
+    const taking = definePlugin({
+      name: 'taking',
+      apply: ({ hooks }) => hooks.input.tap('take', ({ text }) => (text === 'mine' ? { handled: 'taken' } : undefined)),
+    });
+    const config = { fallback: ['second/b'] };
+    await using at = await open({ first: [fail('quota'), say('a2')], second: [fail('quota'), say('b2')], config, plugins: [taking as never] });
+    await at.run('one');
+    await at.clock.advance(MINUTE);
+    await at.run('mine');
+    await at.run('two');
+    expect(at.session.text()).toBe('taken\na2');
+  });
   test('the second answers until the time of the first is over; that it is back is said once it has answered', async () => {
     await using at = await open({ first: [fail('quota'), say('a2'), say('a3')], second: [say('b1'), say('b2')] });
     await at.run('one');
