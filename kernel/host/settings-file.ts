@@ -1,6 +1,6 @@
 /** Writes `settings.json`: what is there is read again under the lock, and only the keys that change are changed. */
 import { createHash } from 'node:crypto';
-import { readFile, realpath } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type ConfigView, LAYERS, type Origin } from '../contracts/config.ts';
@@ -42,8 +42,7 @@ export const saveSettings = async (target: SettingsTarget, changes: JsonObject):
   const edits = Object.entries(changes).flatMap(([key, value]) => editsOf(key.split('.'), value));
   checkConfig(edits.reduce(put, {}), place.origin);
   const shadowed = target.config ? shadowsOf(target.config, place, edits) : [];
-  // A link to a file elsewhere stays a link.
-  const file = await realpath(place.file).catch(() => place.file);
+  const { file } = place;
   const write = (): Promise<void> =>
     changeLocked({ file, clock: systemClock, code: 'CONFIG_INVALID' }, async () => {
       const before = unflatten(await readJsonObject(file)) as JsonObject;
@@ -51,7 +50,7 @@ export const saveSettings = async (target: SettingsTarget, changes: JsonObject):
       return `${JSON.stringify({ ...edits.reduce(put, before), updatedAt }, null, 2)}\n`;
     });
   await (target.where === 'project' ? keepingTrust(target, file, write) : write());
-  return { file: place.file, keys: edits.map(({ path }) => path.join('.')), shadowed };
+  return { file, keys: edits.map(({ path }) => path.join('.')), shadowed };
 };
 
 const placeOf = ({ home, root, where }: SettingsTarget): Place => {

@@ -46,19 +46,13 @@ type Records = Record<string, Omit<TrustRecord, 'root'>>;
 /** The file is read at each call, so that a decision taken elsewhere counts at once. */
 export const openTrust = ({ home, clock }: { readonly home: string; readonly clock: Clock }): TrustStore => {
   const file = join(home, 'trust.json');
-  const change = async (edit: (records: Records) => void): Promise<void> => {
-    try {
-      await changeLocked({ file, clock, code: 'TRUST_STORE' }, () => {
-        const { records, problem } = readRecords(file);
-        if (problem) throw problem;
-        edit(records);
-        return `${JSON.stringify({ version: 1, projects: records }, null, 2)}\n`;
-      });
-    } catch (error) {
-      if (error instanceof CastError) throw error;
-      throw storeError(file, 'cannot be written', error, 'Make the folder writable.');
-    }
-  };
+  const change = (edit: (records: Records) => void): Promise<void> =>
+    changeLocked({ file, clock, code: 'TRUST_STORE' }, () => {
+      const { records, problem } = readRecords(file);
+      if (problem) throw problem;
+      edit(records);
+      return `${JSON.stringify({ version: 1, projects: records }, null, 2)}\n`;
+    });
   return {
     get problem() {
       return readRecords(file).problem;
@@ -119,8 +113,11 @@ const readRecords = (file: string): { readonly records: Records; readonly proble
   }
 };
 
-const storeError = (file: string, what: string, cause?: unknown, fix = `Mend ${file}, or move it away and decide again with \`cast trust\`.`): CastError =>
-  new CastError('TRUST_STORE', `${file} ${what}${cause === undefined ? '' : `: ${messageOf(cause)}`}`, { fix, ...(cause === undefined ? {} : { cause }) });
+const storeError = (file: string, what: string, cause?: unknown): CastError =>
+  new CastError('TRUST_STORE', `${file} ${what}${cause === undefined ? '' : `: ${messageOf(cause)}`}`, {
+    fix: `Mend ${file}, or move it away and decide again with \`cast trust\`.`,
+    ...(cause === undefined ? {} : { cause }),
+  });
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isTexts = (values: readonly unknown[]): boolean => values.every((value) => typeof value === 'string');
