@@ -2,8 +2,10 @@
 
 export interface Stdio {
   readonly isTerminal: { readonly in: boolean; readonly out: boolean; readonly err: boolean };
-  /** Columns of standard output; undefined where it is no terminal. */
+  /** Columns of standard output as it is now; undefined where it is no terminal. */
   readonly columns: number | undefined;
+  /** Calls whenever the columns change, until what it returns is called. */
+  onResize(run: () => void): () => void;
   /** Resolves when it is written, so that a slow reader slows the writer and loses nothing. */
   out(text: string): Promise<void>;
   err(text: string): void;
@@ -33,7 +35,13 @@ export const claimStdio = (): Stdio => {
   stdout.destroy = (error) => (error ? destroy(error) : stdout);
   return {
     isTerminal: { in: process.stdin.isTTY ?? false, out: stdout.isTTY ?? false, err: stderr.isTTY ?? false },
-    columns: stdout.isTTY ? stdout.columns : undefined,
+    get columns() {
+      return stdout.isTTY ? stdout.columns : undefined;
+    },
+    onResize: (run) => {
+      stdout.on('resize', run);
+      return () => void stdout.off('resize', run);
+    },
     out: (text) => new Promise((resolve) => void write(text, () => resolve())),
     err: (text) => void stderr.write(text),
     onBroken: (run) => {

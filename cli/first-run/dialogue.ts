@@ -15,8 +15,8 @@ export interface Dialogue {
 /** `input` is a terminal. */
 export const openDialogue = (stdio: Stdio, input: NodeJS.ReadableStream): Dialogue => {
   const over = new AbortController();
-  let isMuted = false;
-  // Echo goes where answers go; of a secret nothing goes anywhere.
+  // What is typed before it is asked for is not shown: of an address and a key that are pasted together the key must not be.
+  let isMuted = true;
   const output = new Writable({
     write: (chunk: Buffer, _, done) => {
       // Not waited for: what is said next must not overtake it.
@@ -24,6 +24,7 @@ export const openDialogue = (stdio: Stdio, input: NodeJS.ReadableStream): Dialog
       done();
     },
   });
+  const unfollow = followWidth(output, stdio);
   const lines: Interface = createInterface({ input, output, terminal: true, historySize: 0 });
   const stop = (): void => over.abort(new Error('cancelled'));
   lines.once('close', stop).on('SIGINT', stop);
@@ -35,6 +36,8 @@ export const openDialogue = (stdio: Stdio, input: NodeJS.ReadableStream): Dialog
       const cancelled = (): void => resolve(undefined);
       over.signal.addEventListener('abort', cancelled, { once: true });
       lines.question(question, (line) => {
+        // At once: the next line may be in the same piece of input.
+        isMuted = true;
         over.signal.removeEventListener('abort', cancelled);
         resolve(line.trim());
       });
@@ -45,18 +48,25 @@ export const openDialogue = (stdio: Stdio, input: NodeJS.ReadableStream): Dialog
     say: (text) => void stdio.out(`${text}\n`),
     ask: async (question, { isSecret = false, suggestion } = {}) => {
       if (over.signal.aborted) return undefined;
-      if (isSecret) await stdio.out(question);
+      if (isSecret) void stdio.out(question);
       isMuted = isSecret;
       try {
         return await answer(isSecret ? '' : question, suggestion);
       } finally {
-        isMuted = false;
+        isMuted = true;
         if (isSecret || over.signal.aborted) await stdio.out('\n');
       }
     },
     close: () => {
+      unfollow();
       lines.removeAllListeners('close');
       lines.close();
     },
   };
+};
+
+/** An answer that is longer than a line is edited in more than one: that takes the width of the screen, also after it has changed. */
+const followWidth = (output: Writable, stdio: Stdio): (() => void) => {
+  Object.defineProperty(output, 'columns', { get: () => stdio.columns });
+  return stdio.onResize(() => void output.emit('resize'));
 };

@@ -36,16 +36,18 @@ export interface PickOptions {
 export const pick = async (dialogue: Dialogue, all: readonly Choice[], options: PickOptions): Promise<Picked | undefined> => {
   let shown = all;
   let before = '';
+  show(dialogue, shown);
   for (;;) {
-    show(dialogue, shown);
     const text = await dialogue.ask(options.question);
     if (text === undefined) return undefined;
+    if (text === '') continue;
     const fitting = all.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
-    const picked = meaningOf(text, { shown, all, options, isSaidAgain: text === before || fitting.length === 0 });
+    const picked = meaningOf(text, { shown, all, options, isSaidAgain: text === before || (fitting.length === 0 && !isNumber(text)) });
     if (picked) return picked;
-    if (fitting.length === 0) dialogue.say(`${text} is none of them.`);
+    if (fitting.length === 0) dialogue.say(isNumber(text) ? `There is no ${text}.` : `${text} is none of them.`);
     shown = fitting.length === 0 ? all : fitting;
     before = text;
+    show(dialogue, shown);
   }
 };
 
@@ -57,14 +59,18 @@ interface Heard {
   readonly isSaidAgain: boolean;
 }
 const meaningOf = (text: string, { shown, all, options, isSaidAgain }: Heard): Picked | undefined => {
-  if (text === '') return undefined;
-  const choice = shown[Number(text) - 1] ?? all.find(({ name }) => name === text);
+  const choice = (isNumber(text) ? shown[Number(text) - 1] : undefined) ?? all.find(({ name }) => name === text);
   if (choice) return { choice };
   return options.ownText && isSaidAgain ? { typed: text } : undefined;
 };
 
+/** More likely a slip than the name of a model, of which some servers take any. */
+const isNumber = (text: string): boolean => /^[-+]?\d{1,6}$/.test(text);
+
 const show = (dialogue: Dialogue, choices: readonly Choice[]): void => {
   const few = choices.slice(0, MAX_SHOWN);
-  for (const row of alignRows(few.map(({ cells }, index) => [`${index + 1}.`.padStart(4), ...cells]))) dialogue.say(row.trimEnd());
+  const columns = [...(few[0]?.cells ?? []).keys()].filter((column) => few.some(({ cells }) => (cells[column] ?? '') !== ''));
+  const rows = few.map(({ cells }, index) => [`${index + 1}.`.padStart(4), ...columns.map((column) => cells[column] ?? '')]);
+  for (const row of alignRows(rows)) dialogue.say(row.trimEnd());
   if (choices.length > few.length) dialogue.say(`      and ${choices.length - few.length} more: type a part of the name`);
 };

@@ -14,6 +14,7 @@ export const setUp = async (client: Client, dialogue: Dialogue): Promise<string 
   dialogue.say('No model is configured yet. Looking for model servers on this machine…');
   const found = await give(client, dialogue, 'find');
   const servers = found?.ok && isSketch(found.result) ? choicesIn(found.result) : [];
+  if (servers.length === 0 && !dialogue.signal.aborted) dialogue.say('None was found.');
   const listing = await chooseServer(client, dialogue, servers);
   return listing && chooseModel(client, dialogue, listing);
 };
@@ -29,31 +30,49 @@ const chooseServer = async (client: Client, dialogue: Dialogue, servers: readonl
   while (!dialogue.signal.aborted) {
     const args = await askForServer(dialogue, servers, before);
     if (args === undefined) return undefined;
-    const [, name = SOME_NAME, url = ''] = args.split(' ');
-    before = url;
-    const outcome = await give(client, dialogue, args);
-    if (outcome?.ok) return { name, models: isSketch(outcome.result) ? choicesIn(outcome.result) : [] };
-    if (outcome) tellFailure(dialogue, outcome);
+    before = args.url;
+    dialogue.say(`Asking ${oneLine(args.url)}…`);
+    const found = await check(client, dialogue, args);
+    if (found && 'name' in found) return found;
+    if (found) tellFailure(dialogue, found);
   }
   return undefined;
 };
 
-/** Arguments of `/provider check`. */
-const askForServer = async (dialogue: Dialogue, servers: readonly Choice[], before: string): Promise<string | undefined> => {
+type Failure = Extract<CommandOutcome, { ok: false }>;
+/** Undefined when the person left meanwhile. A name that cannot be one, because it means something else, is no reason to ask anybody. */
+const check = async (client: Client, dialogue: Dialogue, { name, url, key }: Arguments): Promise<Listing | Failure | undefined> => {
+  const outcome = await give(client, dialogue, `check ${name} ${url} ${key}`);
+  if (outcome?.ok) return { name, models: isSketch(outcome.result) ? choicesIn(outcome.result) : [] };
+  return outcome?.code === 'CLI_USAGE' && name !== SOME_NAME ? check(client, dialogue, { name: SOME_NAME, url, key }) : outcome;
+};
+
+/** Of `/provider check`. */
+interface Arguments {
+  readonly name: string;
+  readonly url: string;
+  /** Empty for none. */
+  readonly key: string;
+}
+const askForServer = async (dialogue: Dialogue, servers: readonly Choice[], before: string): Promise<Arguments | undefined> => {
   if (servers.length === 0) return askForAddress(dialogue, before);
   const picked = await pick(dialogue, [...servers, OTHER], { question: 'Which one (number; Esc leaves): ', ownText: false });
   if (!picked || !('choice' in picked)) return undefined;
-  return picked.choice === OTHER ? askForAddress(dialogue, before) : argumentsOf(picked.choice);
+  if (picked.choice === OTHER) return askForAddress(dialogue, before);
+  const [, name = '', url = ''] = argumentsOf(picked.choice).split(' ');
+  return { name, url, key: '' };
 };
 const argumentsOf = ({ command }: Choice): string => command.replace(/^\/provider /, '');
 
-const askForAddress = async (dialogue: Dialogue, before: string): Promise<string | undefined> => {
-  let url: string | undefined = '';
-  while (url === '') url = await dialogue.ask('Address of the provider, such as https://api.openai.com/v1: ', { suggestion: before });
-  if (url === undefined) return undefined;
-  const key = await dialogue.ask('API key (not shown; empty for none; env:NAME for one in the environment): ', { isSecret: true });
+const askForAddress = async (dialogue: Dialogue, before: string): Promise<Arguments | undefined> => {
+  dialogue.say('\nType the address of a provider, such as https://api.openai.com/v1. Esc leaves.');
+  let given: string | undefined = '';
+  while (given === '') given = await dialogue.ask('Address: ', { suggestion: before });
+  if (given === undefined) return undefined;
+  const key = await dialogue.ask('API key (not shown; empty for none; env:NAME takes that variable): ', { isSecret: true });
   if (key === undefined) return undefined;
-  return ['check', nameFor(url), url.replace(/\s+/g, ''), key.replace(/\s+/g, '')].filter((word) => word !== '').join(' ');
+  const url = given.replace(/\s+/g, '');
+  return { name: nameFor(url), url, key: key.replace(/\s+/g, '') };
 };
 
 /** `https://api.openai.com/v1` is `openai`, `http://localhost:1234` is `local`. */
@@ -62,9 +81,14 @@ export const nameFor = (url: string): string => {
   const host = URL.canParse(text) ? new URL(text).hostname : '';
   if (/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(host)) return 'local';
   if (/^(?:[\d.]*|\[.*\])$/.test(host)) return SOME_NAME;
-  const [label = '', parent] = host.split('.').slice(-2);
-  return (parent === undefined ? host : label).replace(/[^a-z0-9-]/g, '') || SOME_NAME;
+  const labels = host.split('.').filter((label) => label !== '');
+  const [first = '', ...own] = labels.slice(0, -1).toReversed();
+  // As in `example.co.uk`.
+  const label = labels.length < 2 ? host : SHARED.test(first) ? (own[0] ?? first) : first;
+  return label.replace(/[^a-z0-9-]|^-+/g, '').slice(0, MAX_NAME) || SOME_NAME;
 };
+const SHARED = /^(?:co|com|net|org|ac|gov|edu)$/;
+const MAX_NAME = 30;
 
 /** What was saved; undefined when the person wants no more. */
 const chooseModel = async (client: Client, dialogue: Dialogue, { name, models }: Listing): Promise<string | undefined> => {
@@ -93,8 +117,9 @@ const give = async (client: Client, { signal }: Dialogue, args: string): Promise
   }
 };
 
-const tellFailure = (dialogue: Dialogue, { message, suggestedFix = '' }: Extract<CommandOutcome, { ok: false }>): void =>
-  dialogue.say(`${oneLine(message).replace(/\.$/, '')}. ${oneLine(suggestedFix)}`.trimEnd());
+/** Of a key the person knows no more than that it was typed: what it is saved as says nothing to them. */
+const tellFailure = (dialogue: Dialogue, { code, message, suggestedFix = '' }: Failure): void =>
+  dialogue.say(`${oneLine(message).replace(/\.$/, '')}. ${code === 'MODEL_AUTH' ? 'Check the key and the address.' : oneLine(suggestedFix)}`.trimEnd());
 
 const isSketch = (result: string | Sketch | undefined): result is Sketch => typeof result === 'object';
 const textOf = (result: string | Sketch | undefined): string => (isSketch(result) ? drawSketch(result) : (result ?? ''));

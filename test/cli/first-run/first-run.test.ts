@@ -113,6 +113,88 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect((await cast(['run', 'hi'], { place })).stdout).toBe('hello from here\n');
   }, 60_000);
 
+  test('a key is shown nowhere, however it is pasted', async () => {
+    const { port } = await serve({ 'GET /v1/models': { data: [{ id: 'alpha' }] } });
+    const place = project();
+    const steps = [
+      ['Which one', 'another address\r'],
+      ['Address', `http://127.0.0.1:${port}\rsk-pasted-whole-line\rsk-pasted-and-not-sent`],
+      ['API key', '\r'],
+      ['Which model', '1\r'],
+    ] as const;
+    const { port: other } = await serve(LOCAL_KINDS[3]?.answers ?? {});
+    const { code, shown, left } = await onTerminal(place, [], steps, found(other));
+    expect({ code, left }, shown).toEqual({ code: 0, left: [] });
+    expect(shown).not.toContain('sk-pasted');
+    expect(kept(place, 'secrets.json')).toEqual({ CAST_KEY_LOCAL: 'sk-pasted-and-not-sent' });
+  }, 60_000);
+
+  test('a wrong key is told without the name that it would have; the address stays, and a name that means something else is none', async () => {
+    const place = project();
+    const { port } = await serve({}, '', { status: 401 });
+    const steps = [
+      ['Which one', 'another address\r'],
+      ['Address', `http://list:${port}\r`],
+      ['API key', '\r'],
+      ['cannot be reached', ''],
+      ['Which one', 'another address\r'],
+      ['Address', `\u0015http://127.0.0.1:${port}/v1\r`],
+      ['API key', 'sk-wrong\r'],
+      ['Check the key and the address', ''],
+      ['Which one', 'another address\r'],
+      [`http://127.0.0.1:${port}/v1`, ESC],
+    ] as const;
+    const { port: other } = await serve(LOCAL_KINDS[3]?.answers ?? {});
+    const { code, shown, left } = await onTerminal(place, [], steps, found(other));
+    expect({ code, left }, shown).toEqual({ code: 0, left: [] });
+    expect(shown).not.toContain('CAST_KEY');
+  }, 60_000);
+
+  test('nothing and a number too high choose nothing, even where any model is taken', async () => {
+    const { port } = await serve(LOCAL_KINDS[2]?.answers ?? {});
+    const place = project();
+    const steps = [
+      ['Which one', '\r'],
+      ['Which one', '1\r'],
+      ['Which model', '\r'],
+      ['Which model', '0\r'],
+      ['There is no 0', ''],
+      ['Which model', '7\r'],
+      ['There is no 7', ''],
+      ['Which model', '1\r'],
+    ] as const;
+    const { code, shown, left } = await onTerminal(place, [], steps, found(port));
+    expect({ code, left }, shown).toEqual({ code: 0, left: [] });
+    expect(kept(place, 'settings.json')).toMatchObject({ model: 'some-model.gguf' });
+  }, 60_000);
+
+  test('a long answer is edited within the width of the screen', async () => {
+    const { port } = await serve(LOCAL_KINDS[0]?.answers ?? {});
+    const steps = [
+      ['Which one', 'another address\r'],
+      ['Address', `http://127.0.0.1/${'a'.repeat(200)}`],
+      ['aaa', '\u007f\u007f'],
+      // Up to the line on which the question begins.
+      ['\u001b[', ESC],
+    ] as const;
+    const { shown } = await onTerminal(project(), [], steps, found(port));
+    expect(shown).not.toMatch(/\u001b\[(?:[89]\d|\d{3})G/);
+  }, 60_000);
+
+  test('settings that cannot be written are named, and nobody is asked in vain for ever', async () => {
+    const { port } = await serve(LOCAL_KINDS[0]?.answers ?? {});
+    const place = project({ '~/settings.json.lock/in-the-way': '' });
+    const steps = [
+      ['Which one', '1\r'],
+      ['Which model', '1\r'],
+      ['settings.json', ''],
+      ['Which model', ESC],
+    ] as const;
+    const { code, shown, left } = await onTerminal(place, [], steps, found(port));
+    expect({ code, left }, shown).toEqual({ code: 0, left: [] });
+    expect(shown).toContain('settings.json.lock');
+  }, 60_000);
+
   test.each<[string, string, readonly (readonly [string, string])[]]>([
     ['Esc at the list', ESC, [['Which one', ESC]]],
     ['Ctrl-C at the list', INTERRUPT, [['Which one', INTERRUPT]]],
@@ -187,4 +269,8 @@ test.each([
   ['http://192.168.0.2:8000/v1', 'mine'],
   ['http://box:8000/v1', 'box'],
   ['://', 'mine'],
+  ['https://api.example.co.uk/v1', 'example'],
+  ['https://co.uk', 'co'],
+  [`https://${'x'.repeat(60)}.com/v1`, 'x'.repeat(30)],
+  ['https://-x.example.', 'x'],
 ])('%s is called %s', (url, name) => expect(nameFor(url)).toBe(name));

@@ -53,10 +53,11 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
-export const startLocalServer = async (answers: Answers, reply = 'hello from here'): Promise<LocalServer> => {
+export const startLocalServer = async (answers: Answers, reply = 'hello from here', { status = 200 } = {}): Promise<LocalServer> => {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
       const path = `${request.method} ${request.url}`;
+      if (status !== 200) return void response.writeHead(status).end('{}');
       if (path === 'POST /v1/chat/completions') {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.end(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: reply }, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`);

@@ -1,15 +1,19 @@
 """Runs a program on a pseudo-terminal: waits for a text, types an answer, and so on. Prints what was shown, and the exit code, as JSON."""
+import fcntl
 import json
 import os
 import pty
 import select
 import signal
+import struct
 import sys
+import termios
 import time
 
 steps = json.loads(sys.argv[1])
 pid, terminal = pty.fork()
 if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     os.execvp(sys.argv[2], sys.argv[2:])
 
 shown, at, deadline = "", 0, time.time() + 40
