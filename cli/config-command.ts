@@ -3,6 +3,7 @@ import { Command, Option } from 'clipanion';
 import { isPlugin, type ConfigView } from '../kernel/index.ts';
 import { mergeLayers } from '../kernel/host/config.ts';
 import { CastCommand, pluginSwitches } from './arguments.ts';
+import { shownValue } from './hidden.ts';
 import { lockedNames } from './opening.ts';
 import { alignRows, createPaint, oneLine } from './style.ts';
 
@@ -38,13 +39,6 @@ export class ConfigCommand extends CastCommand {
   }
 }
 
-const SECRET = /(?:api[-_]?key|token|secret|password|authorization|cookie)$/i;
-
-/** Headers carry credentials as well; `providers.NAME.key` is the name of a secret, not the secret. */
-const shown = ({ key, value }: Entry): unknown => {
-  if (isPlugin(value)) return '(a plugin)';
-  const isHidden = SECRET.test(key) || /\.headers\./.test(key);
-  return isHidden && typeof value === 'string' && value !== '' ? '(hidden)' : value;
-};
+const shown = ({ key, value }: Entry): unknown => (isPlugin(value) ? '(a plugin)' : shownValue(key, value));
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value)));

@@ -2,16 +2,15 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { isCastError, messageOf, type CastConfig } from '../kernel/index.ts';
+import { isCastError, messageOf, type Client, type CommandOutcome } from '../kernel/index.ts';
+import { systemClock } from '../kernel/host/clock.ts';
 import { mergeLayers } from '../kernel/host/config.ts';
-import { createCredentials } from '../kernel/host/credentials.ts';
-import { createFetch } from '../kernel/host/fetch.ts';
-import { SavedSecrets } from '../kernel/host/secrets.ts';
 import { createSpawner, type Spawner } from '../kernel/host/spawn.ts';
 import { CastCommand } from './arguments.ts';
 import type { Environment } from './config/environment.ts';
+import { shownAddress } from './hidden.ts';
 import { activeProvider } from './model.ts';
-import type { Opening } from './opening.ts';
+import { openOptionsOf, type Opening } from './opening.ts';
 import { endKernel, startKernel } from './processes.ts';
 import type { Stdio } from './stdio.ts';
 import { alignRows, createPaint, oneLine } from './style.ts';
@@ -45,7 +44,7 @@ export class DoctorCommand extends CastCommand {
       await check('ripgrep', async () => version(spawner, [(await import('@vscode/ripgrep')).rgPath, '--version'], cwd)),
       await check('git', () => version(spawner, ['git', '--version'], cwd)),
       await check('bash', () => version(spawner, [environment['CAST_BASH'] ?? 'bash', '--version'], cwd)),
-      ...(opening ? [await check('provider', () => provider(mergeLayers(opening.layers).value, home, environment))] : []),
+      ...(opening ? [await check('provider', () => provider(opening, stdio))] : []),
     ];
     if (this.json) await this.print(JSON.stringify(findings, null, 2));
     else {
@@ -132,25 +131,36 @@ const version = async (spawner: Spawner, argv: readonly string[], cwd: string): 
   return result.out.split('\n', 1)[0] ?? '';
 };
 
-const provider = async (config: CastConfig, home: string, environment: Environment): Promise<string> => {
+/** Asked for its models as a session would: with its own credentials, and with none that are meant for another host. */
+const provider = async (opening: Opening, stdio: Stdio): Promise<string> => {
+  const config = mergeLayers(opening.layers).value;
   const { name, settings } = activeProvider(config);
-  if (settings?.baseUrl === undefined) return `${name}, brought by a plugin`;
+  if (!settings) return `${name}, brought by a plugin`;
   if (config.model === undefined) throw new Error(`${name} is configured, but no model: set CAST_MODEL, or \`model\` in settings.json`);
-  const key = await createCredentials(environment, new SavedSecrets(home)).get(settings.key ?? 'CAST_API_KEY');
-  const status = await reach(settings.baseUrl, { ...settings.headers, ...(key ? { authorization: `Bearer ${key}` } : {}) }, environment);
-  if (status === 401 || status === 403) throw new Error(`${settings.baseUrl} refuses the key (${status})${key ? '' : '; none is set'}`);
-  if (status >= 500) throw new Error(`${settings.baseUrl} answers with ${status}`);
-  // A server without a list of models is reached all the same.
-  return `${name} at ${settings.baseUrl}, model ${config.model}`;
+  const kernel = startKernel(opening.home, stdio, opening.environment);
+  try {
+    const { client } = await kernel.open({ ...openOptionsOf(opening), ephemeral: true });
+    const outcome = await answerOf(client);
+    if (!outcome) throw new Error(`${name} did not answer within ${PATIENCE_MS / 1000} s`);
+    if (!outcome.ok) throw new Error([outcome.message.replace(/\.$/, ''), outcome.suggestedFix].filter((text) => text !== undefined).join('. '));
+    // A server without a list of models is reached all the same.
+    return `${name}${settings.baseUrl === undefined ? '' : ` at ${shownAddress(settings.baseUrl)}`}, model ${config.model}`;
+  } finally {
+    await endKernel(kernel, 'checked');
+  }
 };
 
-const reach = async (baseUrl: string, headers: Readonly<Record<string, string>>, environment: Environment): Promise<number> => {
-  try {
-    const url = `${baseUrl.replace(/\/+$/, '')}/models`;
-    return (await createFetch(environment)(url, { headers, signal: AbortSignal.timeout(PATIENCE_MS) })).status;
-  } catch (error) {
-    throw new Error(`${baseUrl} cannot be reached: ${messageOf(error)}`, { cause: error });
-  }
+/** Undefined when it took too long. */
+const answerOf = async (client: Client): Promise<CommandOutcome | undefined> => {
+  const over = new AbortController();
+  const late = systemClock.sleep(PATIENCE_MS, over.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  const outcome = await Promise.race([client.command('model', ''), late]);
+  if (!outcome) await client.abort('cancelled');
+  over.abort();
+  return outcome;
 };
 
 const defined = (environment: Environment): Record<string, string> =>

@@ -85,6 +85,26 @@ const checkKeys = (
 const isPluginEntry = (value: unknown): boolean =>
   typeof value === 'boolean' || isText(value) || (isRecord(value) && (value['from'] === undefined || isText(value['from'])));
 
+/** As they are issued; whoever writes one down here would see it in messages, and would not be let in with it. */
+const LIKE_A_KEY = /^(?:sk|pk|gsk|xai|pplx|hf|csk|nvapi|tgp|fw|key)[-_](?=.*\d)[\w-]{12,}$|^AIza[\w-]{20,}$|^eyJ[\w-]+\.|^(?=.*\d)[0-9a-f]{32,}$/i;
+/** Empty: none is sent. */
+const A_SECRET_NAME = /^(?:[A-Za-z_][\w.-]{0,199})?$/;
+const aSecretName: Check = (value, key, { origin }) => {
+  if (!isText(value)) throw wrong(key, 'the name of a secret', value, origin);
+  if (A_SECRET_NAME.test(value) && !LIKE_A_KEY.test(value)) return;
+  throw new CastError(
+    'CONFIG_INVALID',
+    `${key} must be the name of a secret, such as CAST_API_KEY, and seems to be the key itself (${describeOrigin(origin)})`,
+    {
+      fix: 'Set the key in a variable of the environment and write its name here, or save it with /provider add NAME URL KEY.',
+    },
+  );
+};
+/** Of earlier settings, where the key stood beside the address. */
+const anOldKey: Check = (_, key, { origin, warnings }) => {
+  warnings.push(`${key} is not read, because keys are kept apart from the settings: save it with /provider add NAME URL KEY (${describeOrigin(origin)}).`);
+};
+
 const PRICE = { in: anAmount, out: anAmount, cacheRead: anAmount, cacheWrite: anAmount };
 const MODEL = {
   contextWindow: aCount,
@@ -96,7 +116,8 @@ const MODEL = {
 const PROVIDER = {
   baseUrl: aText,
   api: oneOf('chat', 'responses'),
-  key: aText,
+  key: aSecretName,
+  apiKey: anOldKey,
   headers: recordOf(aText),
   dialect: aText,
   providerHeaders: keyed({ httpReferer: aText, xTitle: aText }),

@@ -110,7 +110,10 @@ const itemsOf = (entry: Entry, contextual: ReadonlySet<string>): readonly PageIt
 
 const mayRunBeside = ({ whileRunning = false }: Command, args: string): boolean => (typeof whileRunning === 'function' ? whileRunning(args) : whileRunning);
 
-const command = async (session: Session, options: ClientOptions, name: string, args: string): Promise<CommandOutcome> => {
+/** What a command says goes to surfaces, logs and terminals: as an event would, without secrets. */
+const command = async (...asked: Parameters<typeof outcomeOf>): Promise<CommandOutcome> => asked[0].exits.redact(await outcomeOf(...asked));
+
+const outcomeOf = async (session: Session, options: ClientOptions, name: string, args: string): Promise<CommandOutcome> => {
   const controller = new AbortController();
   session.commands.add(controller);
   try {

@@ -116,6 +116,15 @@ describe('cast doctor', () => {
     expect(provider.questions).toEqual(['/v1/models']);
   });
 
+  test('a provider is asked as a session asks it, and its address shown without what opens it', async () => {
+    const provider = await provide(say('ok'));
+    const settings = { model: 'm', provider: 'p', providers: { p: { baseUrl: `${provider.url}?api-version=2&api_key=opens-it`, key: '' } } };
+    const run = await cast(['doctor'], project({ '~/settings.json': JSON.stringify(settings) }), { env: { CAST_API_KEY: 'for-another-host' } });
+    expect(run.stdout).toMatch(/✓ provider +p at .*api-version=2/);
+    expect(run.stdout).not.toContain('opens-it');
+    expect(provider.questions).toEqual(['/v1/models?api-version=2&api_key=opens-it']);
+  });
+
   test('what is wrong is marked, and the exit code says so', async () => {
     const place = project({ '~/settings.json': '{ "model": 7 }' });
     const broken = await cast(['doctor', '--json'], place);

@@ -165,6 +165,27 @@ describe('checkConfig', () => {
       expect.stringMatching(/^nothingLikeIt is no setting .*\)\.$/),
     ]);
   });
+  test.each([
+    'sk-proj-abcdef123456789',
+    'gsk_abcdef1234567890',
+    'AIzaSyA1234567890abcdefghijk',
+    'eyJhbGciOi.eyJzdWIiOi.sig',
+    '0123456789abcdef0123456789abcdef',
+    'with a space',
+    'a/b+c=',
+  ])('a key in the place of its name is refused without being quoted: %s', (key) => {
+    const check = (): unknown => checkConfig({ providers: { p: { key } } }, origin);
+    expect(check).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', fix: expect.stringContaining('/provider add') }));
+    expect(check).not.toThrow(expect.objectContaining({ message: expect.stringContaining(key) }));
+  });
+  test.each(['', 'CAST_API_KEY', 'openrouter', 'sk-openrouter', 'my.key_for-project-2', '_X'])('%j is the name of a secret', (key) => {
+    expect(checkConfig({ providers: { p: { key } } }, origin).warnings).toEqual([]);
+  });
+  test('a key beside the address, as in earlier settings, is a warning', () => {
+    const { warnings } = checkConfig({ providers: { p: { apiKey: 'sk-of-old-1234567' } } }, origin);
+    expect(warnings).toEqual([expect.stringMatching(/^providers\.p\.apiKey is not read/)]);
+    expect(warnings[0]).not.toContain('sk-of-old');
+  });
   test('a whole right configuration passes, with keys of surfaces and of providers', () => {
     const data = {
       $schema: 'x',

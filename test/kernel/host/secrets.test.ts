@@ -59,6 +59,31 @@ test.each(['constructor', '__proto__', ''])('%j is nothing that was saved', asyn
 });
 
 describe('in a session', () => {
+  test.each<[string, (value: string) => unknown]>([
+    ['an answer', (value) => `saved ${value}`],
+    ['a table', (value) => ({ kind: 'table', head: ['key'], rows: [{ cells: [value] }] })],
+    ['an error', (value) => Promise.reject(new Error(`no use for ${value}`))],
+  ])('no command tells one: %s', async (_, tell) => {
+    const keeper = definePlugin<never, 'secrets'>({
+      name: 'keeper',
+      capabilities: ['secrets'],
+      commands: [{ name: 'keep', summary: 'keeps a key' }],
+      apply: ({ powers, registries }) =>
+        registries.commands.add({
+          name: 'keep',
+          summary: 'keeps a key',
+          run: async (value) => {
+            await powers.secrets.set('CAST_KEY_A', value);
+            return tell(value) as string;
+          },
+        }),
+    });
+    await using session = await createTestSession({ plugins: [keeper as never] });
+    const outcome = JSON.stringify(await session.client.command('keep', 'fresh-secret-value'));
+    expect(outcome).toContain('[redacted]');
+    expect(outcome).not.toContain('fresh-secret-value');
+  });
+
   test('what was saved a moment ago is shown by no entry and no event', async () => {
     let powers: Pick<Powers, 'secrets'> | undefined;
     const keeper = definePlugin<never, 'secrets'>({ name: 'keeper', capabilities: ['secrets'], apply: (scope) => void (powers = scope.powers) });
