@@ -9,9 +9,17 @@ const PRIVATE_IPV6 = /^f[cd]|^fe[89ab]/;
 
 export const reachOf = (baseUrl: string): Reach => {
   if (!URL.canParse(baseUrl)) return 'public';
-  const host = new URL(baseUrl).hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase();
+  const host = withoutMapping(new URL(baseUrl).hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase());
   if (isLoopback(host)) return 'loopback';
   return isPrivate(host) ? 'private' : 'public';
+};
+
+/** `::ffff:7f00:1` is 127.0.0.1. */
+const withoutMapping = (host: string): string => {
+  const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(host) ?? [];
+  if (high === undefined || low === undefined) return host;
+  const [one, other] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [one >> 8, one & 255, other >> 8, other & 255].join('.');
 };
 
 const isLoopback = (host: string): boolean =>

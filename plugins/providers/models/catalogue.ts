@@ -3,8 +3,8 @@ import { readFileSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelInfo } from '../../../kernel/index.ts';
 import { type Fields, fieldsOf, isFields, listOf, parseJson, textOf } from '../values.ts';
-import { factsFrom, flagOf, levelsOf, priceFrom, readFacts, type Reasoning, tokensOf } from './facts.ts';
-import { replaceFile } from './files.ts';
+import { factsFrom, firstOf, flagOf, idOf, levelsOf, priceFrom, readFacts, type Reasoning, tokensOf } from './facts.ts';
+import { replaceFile, requireFolder } from './files.ts';
 import type { Catalogue } from './look-up.ts';
 import { readJson } from './read.ts';
 
@@ -31,8 +31,11 @@ const fileIn = (home: string): string => join(home, 'cache', 'models-dev.json');
 /** Fetched when the file is a day old; a stale file is better than none. Throws only when it could not be fetched. */
 export const renewCatalogue = async (source: CatalogueSource): Promise<void> => {
   const file = fileIn(source.home);
-  if (source.now - changedAt(file) < FRESH_MS) return;
+  // A file of the future is one of a clock that was wrong.
+  if (Math.abs(source.now - changedAt(file)) < FRESH_MS) return;
   const { fetch, signal } = source;
+  // What could not be kept is not fetched, or each run would fetch it anew.
+  requireFolder(file);
   try {
     const body = await readJson(source.url, { fetch, signal, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
     write(file, JSON.stringify(fromModelsDev(body)), source.now);
@@ -72,20 +75,21 @@ const textOfFile = (file: string): string | undefined => {
 
 /** Models by seller; those that do not write text are left out. Throws SyntaxError when it is something else. */
 export const fromModelsDev = (body: unknown): Catalogue => {
-  const catalogue: Record<string, ModelInfo[]> = {};
+  const catalogue = new Map<string, readonly ModelInfo[]>();
   let count = 0;
   for (const [seller, entry] of Object.entries(isFields(body) ? body : {})) {
     const models = Object.entries(fieldsOf(entry, 'models')).flatMap(([id, model]) => modelIn(id, model));
     count += models.length;
     if (count > MAX_MODELS) break;
-    if (models.length > 0) catalogue[seller] = models;
+    if (models.length > 0) catalogue.set(seller, models);
   }
   if (count === 0) throw new SyntaxError('there are no models in it');
-  return catalogue;
+  return Object.fromEntries(catalogue);
 };
 
-const modelIn = (id: string, model: unknown): ModelInfo[] => {
-  if (!isFields(model)) return [];
+const modelIn = (key: string, model: unknown): ModelInfo[] => {
+  const id = isFields(model) ? firstOf([model['id'], key], idOf) : undefined;
+  if (!isFields(model) || id === undefined) return [];
   const modalities = fieldsOf(model, 'modalities');
   const output = listOf(modalities['output']);
   if (output.length > 0 && !output.includes('text')) return [];
@@ -93,7 +97,7 @@ const modelIn = (id: string, model: unknown): ModelInfo[] => {
   const input = listOf(modalities['input']);
   return [
     {
-      id: textOf(model['id']) ?? id,
+      id,
       ...factsFrom({
         contextWindow: tokensOf(fieldsOf(model, 'limit')['context']),
         maxOutput: tokensOf(fieldsOf(model, 'limit')['output']),

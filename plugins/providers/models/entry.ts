@@ -1,7 +1,7 @@
 /** One model of a listing, in the words of whoever lists it. */
 import type { ModelInfo } from '../../../kernel/index.ts';
 import { type Fields, fieldsOf, isFields, listOf, textOf } from '../values.ts';
-import { amountOf, factsFrom, firstOf, flagOf, levelsOf, type Price, priceFrom, type Reasoning, tokensOf } from './facts.ts';
+import { amountOf, factsFrom, firstOf, flagOf, idOf, levelsOf, type Price, priceFrom, type Reasoning, tokensOf } from './facts.ts';
 
 /** Of providers that accept these for each model that reasons. */
 const COMMON_LEVELS = ['off', 'low', 'medium', 'high'];
@@ -14,7 +14,7 @@ const LEAST_A_MILLION = 0.001;
 /** Undefined for what is no model that one can talk to. */
 export const readEntry = (entry: unknown): ModelInfo | undefined => {
   if (!isFields(entry)) return undefined;
-  const id = firstOf([entry['id'], entry['key'], entry['model'], entry['name'], entry['slug']], textOf);
+  const id = firstOf([entry['id'], entry['key'], entry['model'], entry['name'], entry['slug']], idOf);
   if (id === undefined || isOther(entry)) return undefined;
   const parts = { contextWindow: windowOf(entry), maxOutput: outputOf(entry), price: priceOf(entry), reasoning: reasoningOf(entry), images: imagesOf(entry) };
   return { id, ...factsFrom(parts) };

@@ -11,6 +11,16 @@ const MAX_TOKENS = 1_000_000_000;
 /** Levels, the least first; one that is not among them stands behind them. */
 const LADDER = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 const MAX_LEVELS = 16;
+const MAX_LEVEL_CHARS = 32;
+const MAX_ID_CHARS = 300;
+/** US dollars a million tokens. */
+const MAX_PRICE = 1_000_000;
+
+/** The name of a model; undefined for what nobody could type, nor a table show. */
+export const idOf = (value: unknown): string | undefined => {
+  const id = textOf(value);
+  return id !== undefined && id.length <= MAX_ID_CHARS ? id : undefined;
+};
 
 /** A number of tokens above zero, also as a text. */
 export const tokensOf = (value: unknown): number | undefined => {
@@ -34,7 +44,9 @@ export const firstOf = <T>(values: readonly unknown[], read: (value: unknown) =>
 
 /** In order and without doubles; `none` is our `off`. */
 export const levelsOf = (values: unknown): readonly string[] => {
-  const names = listOf(values).flatMap((value) => textOf(value)?.toLowerCase() ?? []);
+  const names = listOf(values)
+    .flatMap((value) => textOf(value)?.toLowerCase() ?? [])
+    .filter((name) => name.length <= MAX_LEVEL_CHARS);
   const levels = [...new Set(names.map((name) => (name === 'none' ? 'off' : name)))].slice(0, MAX_LEVELS);
   const rank = (level: string): number => (LADDER.includes(level) ? LADDER.indexOf(level) : LADDER.length);
   return levels.sort((a, b) => rank(a) - rank(b));
@@ -61,9 +73,14 @@ const reasoningFrom = (value: unknown): Reasoning | undefined => {
   return { levels: levelsOf(value['levels']), ...(usual === undefined ? {} : { default: usual }) };
 };
 
+const dollarsOf = (value: unknown): number | undefined => {
+  const amount = amountOf(value);
+  return amount !== undefined && amount <= MAX_PRICE ? amount : undefined;
+};
+
 /** Undefined when one of the two main prices is missing. */
 export const priceFrom = (given: { readonly [K in keyof Price]?: unknown }): Price | undefined => {
-  const [plain, out, cacheRead, cacheWrite] = [given.in, given.out, given.cacheRead, given.cacheWrite].map(amountOf);
+  const [plain, out, cacheRead, cacheWrite] = [given.in, given.out, given.cacheRead, given.cacheWrite].map(dollarsOf);
   if (plain === undefined || out === undefined) return undefined;
   return { in: plain, out, ...(cacheRead === undefined ? {} : { cacheRead }), ...(cacheWrite === undefined ? {} : { cacheWrite }) };
 };

@@ -33,7 +33,7 @@ export const learnAbout = async (model: string, learning: Learning): Promise<voi
   const { metadata, baseUrl, home, target, debug } = learning;
   const reach = reachOf(baseUrl);
   const before = metadata.lesson(model);
-  if (reach !== 'loopback' && before && target.now() - before.at < FRESH_MS) return;
+  if (reach !== 'loopback' && before && isFresh(target.now(), before)) return;
   try {
     const found = reach === 'public' ? await aboutPublic(model, learning, before) : { reported: await aboutOwn(model, learning, reach) };
     if (learning.signal.aborted) return;
@@ -46,6 +46,9 @@ export const learnAbout = async (model: string, learning: Learning): Promise<voi
   }
 };
 
+/** One of the future is of a clock that was wrong. */
+const isFresh = (now: number, { at }: Lesson): boolean => Math.abs(now - at) < FRESH_MS;
+
 type Found = { readonly [K in 'reported' | 'catalogued']?: Facts | undefined };
 const filled = ({ reported, catalogued }: Found): Pick<Lesson, 'reported' | 'catalogued'> => ({
   ...(reported ? { reported } : {}),
@@ -54,7 +57,7 @@ const filled = ({ reported, catalogued }: Found): Pick<Lesson, 'reported' | 'cat
 
 /** The time alone is not worth a write, where it decides about nothing. */
 const isSame = (lesson: Lesson, before: Lesson | undefined): boolean =>
-  before !== undefined && lesson.at - before.at < FRESH_MS && JSON.stringify({ ...lesson, at: 0 }) === JSON.stringify({ ...before, at: 0 });
+  before !== undefined && isFresh(lesson.at, before) && JSON.stringify({ ...lesson, at: 0 }) === JSON.stringify({ ...before, at: 0 });
 
 const aboutOwn = async (model: string, learning: Learning, reach: 'loopback' | 'private'): Promise<Facts | undefined> => {
   if (reach === 'private') return reported(model, learning);

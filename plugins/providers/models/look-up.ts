@@ -38,6 +38,9 @@ const BEFORE = /(?:^|[/:_@ -]|[a-z]\.)$/;
 const AFTER = /^(?:$|[/:_@ -])/;
 /** Shorter names are parts of too many others. */
 const LEAST_CHARS = 4;
+/** Names of nothing but such words are given to routers, aliases and models of one's own, and say nothing about what is behind them. */
+const SAYS_NOTHING =
+  /^(?:(?:auto|router|model|chat|default|free|latest|preview|test|local|custom|my|assistant|base|instruct|code|coder|fast|large|medium|small|mini|pro|vision|\d{4,})(?:[-_. :@]|$))*$/;
 /** Of a release that is sold under the name without it. */
 const RELEASE = /(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2})|-latest|:latest|:free)$/;
 
@@ -65,28 +68,30 @@ export class ModelIndex {
 
   /**
    * By seller and id, then by id, then where one name is part of the other. Where several fit, it is what holds for all of them: the
-   * least window and output, and a price only when they agree. A name that only fits in part says nothing about the price.
+   * least window and output, and a price only when they agree. A name that only fits in part says nothing about the price, nor about
+   * what the model cannot do.
    */
   find(seller: string, model: string): Facts | undefined {
     const wanted = model.toLowerCase();
     const sold = this.#all.find((each) => each.seller === seller && each.id === wanted);
     if (sold) return together([sold]);
     const bare = nameIn(wanted);
+    if (SAYS_NOTHING.test(bare)) return undefined;
     for (const name of new Set([bare, bare.replace(RELEASE, '')])) {
       const same = this.#all.filter((each) => each.name === name);
       if (same.length > 0) return together(preferred(same, seller));
     }
     const facts = together(this.#partial(bare));
-    if (!facts) return undefined;
-    const { price: _, ...rest } = facts;
-    return rest;
+    return facts && likely(facts);
   }
 
-  /** The longest names that are part of the wanted one, else all that it is part of. */
+  /** The longest names that are part of the wanted one, else all that begin with it: what stands behind is a kind, of which there are many. */
   #partial(wanted: string): readonly Indexed[] {
-    const parts = this.#all.filter(({ name }) => isPart(name, wanted));
-    const longest = Math.max(0, ...parts.map(({ name }) => name.length));
-    return parts.length > 0 ? parts.filter(({ name }) => name.length === longest) : this.#all.filter(({ name }) => isPart(wanted, name));
+    const parts = this.#all.filter(({ name }) => isPart(name, wanted) && !SAYS_NOTHING.test(name));
+    const longest = parts.reduce((most, { name }) => Math.max(most, name.length), 0);
+    return parts.length > 0
+      ? parts.filter(({ name }) => name.length === longest)
+      : this.#all.filter(({ name }) => name.startsWith(wanted) && isPart(wanted, name));
   }
 }
 
@@ -103,6 +108,16 @@ const isPart = (part: string, whole: string): boolean => {
   const at = whole.indexOf(part);
   return at >= 0 && BEFORE.test(whole.slice(0, at)) && AFTER.test(whole.slice(at + part.length));
 };
+
+/** What may be taken for a model of the same family. */
+const likely = ({ contextWindow, maxOutput, images, reasoning }: Facts): Facts =>
+  factsFrom({
+    contextWindow,
+    maxOutput,
+    price: undefined,
+    images: images || undefined,
+    reasoning: reasoning && reasoning.levels.length > 0 ? reasoning : undefined,
+  });
 
 const together = (found: readonly Indexed[]): Facts | undefined => {
   if (found.length === 0) return undefined;

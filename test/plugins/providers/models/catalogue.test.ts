@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createFetch } from '../../../../kernel/host/fetch.ts';
@@ -50,6 +50,25 @@ test('the format of models.dev', () => {
   for (const other of [{}, [], 'x', null, { error: 'no' }]) expect(() => fromModelsDev(other)).toThrow(SyntaxError);
 });
 
+test('sizes and names that nobody could mean are left out', () => {
+  const models = {
+    ['x'.repeat(301)]: { id: 'y'.repeat(301), limit: { context: 10 } },
+    a: { limit: { context: 1e300, output: -1 }, cost: { input: 1e300, output: 1 } },
+    b: {
+      limit: { context: '4096', output: {} },
+      cost: { input: -1, output: 1 },
+      reasoning_options: [{ type: 'effort', values: ['low', 'z'.repeat(33), ...Array.from({ length: 99 }, (_, i) => `l${i}`)] }],
+    },
+  };
+  const read = fromModelsDev(JSON.parse(JSON.stringify({ seller: { models } }).replace('"seller"', '"__proto__"')));
+  const [[seller, known] = []] = Object.entries(read);
+  expect([seller, known?.map(({ id }) => id)]).toEqual(['__proto__', ['a', 'b']]);
+  expect(known?.[0]).toEqual({ id: 'a' });
+  expect(known?.[1]).toMatchObject({ contextWindow: 4096 });
+  expect(known?.[1]?.reasoning?.levels).toHaveLength(16);
+  expect(JSON.stringify(known)).not.toContain('zzz');
+});
+
 describe('the file of the catalogue', () => {
   const place = async (routes: Routes = { '/api.json': API }) => {
     const server = await standIn(routes);
@@ -80,6 +99,20 @@ describe('the file of the catalogue', () => {
     expect(server.asked).toHaveLength(1);
     await renew(NOW + 25 * HOUR);
     expect(server.asked).toHaveLength(2);
+  });
+
+  test('of the future is fetched anew', async () => {
+    const { server, have, renew } = await place();
+    have('{}', NOW + 1_000 * HOUR);
+    await renew();
+    expect(server.asked).toHaveLength(1);
+  });
+
+  test('that could not be kept is not fetched', async () => {
+    const { server, folder, renew } = await place();
+    symlinkSync('/nowhere/at/all', join(folder, 'cache'));
+    await expect(renew()).rejects.toThrow();
+    expect(server.asked).toHaveLength(0);
   });
 
   test.each<[string, Routes]>([

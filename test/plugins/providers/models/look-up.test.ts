@@ -16,6 +16,12 @@ const CATALOGUE: Catalogue = {
     { id: 'maker/model-5', contextWindow: 100, maxOutput: 50, price: { in: 3, out: 4 }, images: true },
     { id: 'MODEL-7', contextWindow: 70 },
   ],
+  router: [
+    { id: 'router/auto', contextWindow: 2_000_000 },
+    { id: 'router/free', contextWindow: 200_000 },
+    { id: 'seer-4-vision', contextWindow: 1_000_000, images: false, reasoning: { levels: [] } },
+    { id: 'seer-4-2024', contextWindow: 900_000, images: false, reasoning: { levels: [] } },
+  ],
   third: [{ id: 'model-7', contextWindow: 60, price: { in: 1, out: 1 } }],
 };
 
@@ -39,6 +45,13 @@ describe('a model is found', () => {
     ['not as another version', 'nobody', 'model-5.2', undefined],
     ['not within a word', 'nobody', 'supermodel-55', undefined],
     ['not by a name that is too short', 'nobody', 'opu', undefined],
+    ['by seller and id, though the name says nothing', 'router', 'router/auto', { contextWindow: 2_000_000 }],
+    ['not by a name that says nothing', 'nobody', 'auto', undefined],
+    ['not by parts that say nothing', 'nobody', 'my/auto-coder', undefined],
+    ['not by what stands behind a name', 'nobody', 'vision', undefined],
+    ['not by a year', 'nobody', '2024', undefined],
+    ['as a part, which does not say what it cannot do', 'nobody', 'seer-4-vision-tuned', { contextWindow: 1_000_000 }],
+    ['as a family, which does not say what it cannot do', 'nobody', 'seer-4', { contextWindow: 900_000 }],
     ['not by a letter', 'nobody', 'm', undefined],
     ['not by nothing', 'nobody', '', undefined],
     ['not when it is another', 'nobody', 'test-model', undefined],
@@ -72,6 +85,9 @@ test.each([
   ['http://[fd00::1]/v1', 'private'],
   ['http://ollama:11434/v1', 'private'],
   ['http://gpu.lan/v1', 'private'],
+  ['http://[::ffff:127.0.0.1]:1234/v1', 'loopback'],
+  ['http://[::ffff:10.0.0.1]/v1', 'private'],
+  ['http://[::ffff:8.8.8.8]/v1', 'public'],
   ['http://172.32.0.2', 'public'],
   ['https://10.example.com/v1', 'public'],
   ['https://api.openai.com/v1', 'public'],
@@ -126,4 +142,10 @@ describe('the snapshot', () => {
   ])('knows %s %s', (seller, model, facts) => {
     expect(snapshot().find(seller, model)).toMatchObject(facts);
   });
+  test.each(['m', 'gpt', 'test-model', 'default', 'model', 'chat', 'mini', 'auto', 'latest', 'pro', 'vision', 'code', 'instruct', 'my-model:latest', '2024'])(
+    'knows nothing of %s',
+    (model) => {
+      expect(snapshot().find('nobody', model)).toBeUndefined();
+    },
+  );
 });
