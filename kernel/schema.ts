@@ -48,10 +48,17 @@ export const checkedBy = <T>(what: string, fits: (value: Record<string, unknown>
 /** Runs a schema; never throws. */
 export const validate = async <T>(schema: Schema<unknown, T>, value: unknown): Promise<SchemaOutcome<T>> => {
   try {
-    return (await schema['~standard'].validate(value)) as SchemaOutcome<T>;
+    const outcome: unknown = await schema['~standard'].validate(value);
+    return isOutcome<T>(outcome) ? outcome : { issues: [{ message: 'the schema answered with something that is no outcome' }] };
   } catch (error) {
     return { issues: [{ message: error instanceof Error ? error.message : String(error) }] };
   }
+};
+
+const isOutcome = <T>(outcome: unknown): outcome is SchemaOutcome<T> => {
+  if (typeof outcome !== 'object' || outcome === null) return false;
+  const issues = (outcome as { readonly issues?: unknown }).issues;
+  return issues === undefined ? 'value' in outcome : Array.isArray(issues) && issues.every((issue) => typeof issue?.message === 'string');
 };
 
 /** `edits[0].oldString: is required`, the way a person would point at it. */

@@ -54,7 +54,7 @@ class KernelProcess implements Kernel {
     // Taken by the first session and kept for all of this process: that plugin is off until the next start.
     this.#blocked ??= { record: takeBlocked(this.#at.home) };
     const { session, builder } = await this.#session(store, record, open);
-    await openOrClose(session, resumed);
+    await session.open(resumed);
     const client = createClient(session, {
       report: () => reportOn(session.generation, session.id),
       wake: async (command) => {
@@ -167,14 +167,3 @@ class KernelProcess implements Kernel {
     return this.#at.builtins.flatMap(({ manifest }) => (session.generation.plugins.get(manifest.name)?.state === 'waiting' ? (manifest.commands ?? []) : []));
   }
 }
-
-/** What has been applied by then must not outlive a session that cannot be opened. */
-const openOrClose = async (session: Session, resumed: boolean): Promise<void> => {
-  try {
-    await session.open(resumed);
-  } catch (error) {
-    // Without a generation there is nothing to close.
-    await session.close('it could not be opened').catch(() => undefined);
-    throw error;
-  }
-};

@@ -41,23 +41,28 @@ describe('a generation that cannot be built', () => {
     expect([generations, heard]).toEqual([2, [1]]);
     expect(session.events('warning')).toMatchObject([{ code: 'RENEW_FAILED' }]);
   });
+});
 
-  test('is closed as well when the session fails after it: its record cannot be written', async () => {
-    const log: string[] = [];
-    const plugin = definePlugin({
-      name: 'early',
-      apply: ({ onDispose, hooks }) => {
-        hooks.close.tap('note', () => void log.push('closed'));
-        onDispose(() => void log.push('disposed'));
-      },
-    });
-    await using first = await createTestSession({ plugins: [], script: [say('x')] });
+describe('a state whose schema answers with nonsense', () => {
+  test.each([undefined, 5, {}, { issues: 5 }, { issues: [null] }])('%j: its entry is passed over, and the session opens', async (outcome) => {
+    const stated = (validate: (value: unknown) => unknown): Plugin =>
+      definePlugin({
+        name: 'stated',
+        apply: ({ state, hooks }) => {
+          const slice = state({
+            name: 'x',
+            data: { '~standard': { version: 1, vendor: 'test', validate } } as never,
+            initial: 'initial',
+            fold: (_, data) => String(data),
+          });
+          hooks.prepare.tap('record', async () => (slice.value === 'initial' ? slice.record('recorded' as never) : undefined));
+        },
+      });
+    const first = await createTestSession({ plugins: [stated((value) => ({ value }))], script: [say('x')] });
     await first.run('go');
-    const store = { ...first.store, append: first.store.append.bind(first.store) };
-    Object.setPrototypeOf(store, first.store);
-    store.update = () => Promise.reject(new Error('the disk is full'));
-    await expect(createTestSession({ plugins: [plugin], store, session: first.id, config: { model: 'another' } })).rejects.toThrow('the disk is full');
-    expect(log).toEqual(['closed', 'disposed']);
+    await using again = await createTestSession({ plugins: [stated(() => outcome)], store: first.store, session: first.id, script: [say('y')] });
+    await again.until('warning', ({ text }) => text.includes('an entry of x is passed over'));
+    await first.close();
   });
 });
 

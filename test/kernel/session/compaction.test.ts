@@ -10,7 +10,7 @@ test('a reminder of a plugin is no prompt: nobody wrote it, and no cut is made b
     name: 'reminding',
     apply: (scope) => {
       face = scope.session;
-      scope.hooks.prepare.tap('remind', async ({ turn, step }) => void (await scope.remind(`turn ${turn}, step ${step}`)));
+      scope.hooks.prepare.tap('remind', ({ turn, step }) => scope.remind(`turn ${turn}, step ${step}`));
       scope.hooks.compact.tap('look', (given) => {
         job = given;
         return { cancel: 'only looking' };

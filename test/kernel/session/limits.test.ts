@@ -48,7 +48,7 @@ describe('how much is asked for', () => {
     const other = definePlugin({
       name: 'other',
       apply: ({ hooks }) =>
-        void hooks.request.tap('ask for a lot', { stage: 'late' }, ({ messages }) => ({
+        hooks.request.tap('ask for a lot', { stage: 'late' }, ({ messages }) => ({
           maxOutputTokens: 90_000,
           messages: [...messages, { role: 'user', origin: 'other', blocks: [{ type: 'text', text: 'x'.repeat(4 * 5_000) }] }],
         })),
