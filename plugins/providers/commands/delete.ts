@@ -32,7 +32,9 @@ const pointersTo = ({ scope }: Desk, name: string): Readonly<Record<string, unkn
   };
 };
 
-/** Only a key that was saved for it. */
+/** Only a key that was saved for it, and that no other provider takes. */
 const forgetKey = async (desk: Desk, name: string): Promise<void> => {
-  if (settingsOf(desk, name)?.key === keyNameOf(name)) await desk.scope.powers.secrets.set(keyNameOf(name), undefined);
+  const key = keyNameOf(name);
+  const takers = Object.entries(desk.scope.config.value.providers ?? {}).filter(([, settings]) => settings.key === key);
+  if (takers.length === 1 && takers[0]?.[0] === name) await desk.scope.powers.secrets.set(key, undefined);
 };

@@ -224,6 +224,13 @@ describe('deleting', () => {
     await opened.tell('/provider delete mine');
     expect([opened.settings(), opened.secrets()]).toEqual([{}, {}]);
   });
+  test('but not one that another provider takes as well', async () => {
+    const { url } = await startEndpoint();
+    const opened = await openSession({ provider: 'b', providers: { b: { baseUrl: url, key: 'CAST_KEY_MINE' } } });
+    await opened.tell(`/provider add mine ${url} shared-by-two`);
+    await opened.tell('/provider delete mine');
+    expect(opened.secrets()).toEqual({ CAST_KEY_MINE: 'shared-by-two' });
+  });
   test('what no file names cannot be deleted', async () => {
     const { give } = await openSession({}, { config: { providers: { env: { baseUrl: 'http://127.0.0.1:9/v1' } } } });
     for (const name of ['env', 'script', 'nobody']) expect(await give(`/provider delete ${name}`)).toMatchObject({ ok: false, code: 'CLI_USAGE' });
