@@ -2,6 +2,7 @@
 import {
   CastError,
   type ErrorCode,
+  isCastError,
   isProviderError,
   messageOf,
   type ModelInfo,
@@ -64,7 +65,7 @@ export const checkEndpoint = async (desk: Desk, { name, config, key }: Candidate
 /** Throws CastErrors where the provider cannot be used; an answer that is no list is none. */
 export const listModels = async ({ scope }: Desk, provider: Provider, outer: AbortSignal): Promise<Listed> => {
   try {
-    const models = await withinTime(scope.clock, PROBE_MS, outer, async (signal) => provider.models?.(signal));
+    const models = await withinTime({ clock: scope.clock, ms: PROBE_MS, who: provider.name }, outer, async (signal) => provider.models?.(signal));
     return models && [...models].sort((one, other) => compare(one.id, other.id));
   } catch (error) {
     outer.throwIfAborted();
@@ -88,7 +89,7 @@ export const checkModel = async ({ scope }: Desk, provider: Provider, model: str
     maxOutputTokens: 16,
   };
   try {
-    await withinTime(scope.clock, MODEL_MS, outer, async (signal) => {
+    await withinTime({ clock: scope.clock, ms: MODEL_MS, who: `${model} of ${provider.name}` }, outer, async (signal) => {
       for await (const _ of provider.stream(request, signal)) return;
     });
   } catch (error) {
@@ -110,6 +111,7 @@ const CODES: Readonly<Partial<Record<ProviderFailure, ErrorCode>>> = {
   refused: 'REFUSED',
 };
 const asCastError = (error: unknown): CastError => {
+  if (isCastError(error)) return error;
   if (!isProviderError(error)) return new CastError('MODEL_FAILED', messageOf(error), { cause: error });
   const isForbidden = error.kind === 'auth' && error.status === 403;
   return new CastError(CODES[error.kind] ?? 'MODEL_FAILED', isForbidden ? `${error.message} (the key is known and may not do this)` : error.message, {

@@ -37,7 +37,9 @@ export const findProviders = async (desk: Desk, at: CommandContext): Promise<Ske
   const { loadLocal } = await import('../models/metadata.ts');
   const { findLocalServers } = await loadLocal();
   const { fetch } = scope.powers.net;
-  const servers = await withinTime(scope.clock, FIND_MS, at.signal, (signal) => findLocalServers(fetch, signal, { environment: scope.environment }));
+  const servers = await withinTime({ clock: scope.clock, ms: FIND_MS, who: 'this machine' }, at.signal, (signal) =>
+    findLocalServers(fetch, signal, { environment: scope.environment }),
+  );
   if (servers.length === 0) return { kind: 'text', text: 'No model server was found on this machine.' };
   const taken = new Set(scope.registries.providers.list().map(({ name }) => name));
   const rows = servers.map(({ kind, name, baseUrl, models }) => {

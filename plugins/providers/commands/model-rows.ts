@@ -2,6 +2,9 @@
 import type { ModelInfo, Sketch } from '../../../kernel/index.ts';
 import { MAX_ROWS } from './desk.ts';
 
+/** What a command takes for one word. */
+const IS_WORD = /^[^\s\p{Cc}]+$/u;
+
 export interface RowOptions {
   readonly current?: string;
   readonly commandFor: (id: string) => string;
@@ -17,6 +20,6 @@ export const modelRows = (models: readonly ModelInfo[], { current, commandFor }:
       model.contextWindow?.toString() ?? '',
       (model.reasoning?.levels.length ?? 0) > 0 ? 'reasoning' : '',
     ],
-    actions: model.id === current ? [] : [{ label: 'use', command: commandFor(model.id) }],
+    actions: model.id === current || !IS_WORD.test(model.id) ? [] : [{ label: 'use', command: commandFor(model.id) }],
   })),
 });

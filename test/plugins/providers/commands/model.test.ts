@@ -22,6 +22,11 @@ describe('/model', () => {
     ]);
   });
 
+  test('a name that no command could take leads nowhere', async () => {
+    const { rows } = await open({ models: ['two words', 'esc\u001b[2J', 'model-a'] });
+    expect((await rows('/model')).flatMap(({ commands }) => commands)).toEqual([]);
+  });
+
   test('without a list it says how to go on', async () => {
     const { tell } = await open({ models: 404 });
     expect(await tell('/model')).toMatch(/no list of models.*model-a is in use.*\/model MODEL/);
