@@ -7,8 +7,8 @@ export interface LadderParts extends Pick<Scope<unknown, never>, 'notice' | 'war
 }
 export interface Ladder {
   /** Undefined when nothing is left to try, or the failure is of another kind: the error of the provider stands. */
-  climb(failure: Pick<Failure, 'kind'>, signal: AbortSignal): Promise<Recovery | undefined>;
-  /** Each rung may be taken once more. */
+  climb(failure: Pick<Failure, 'kind' | 'provider' | 'model'>, signal: AbortSignal): Promise<Recovery | undefined>;
+  /** A new input: each rung may be taken once more. */
   reset(): void;
 }
 
@@ -17,12 +17,17 @@ type Rung = 'trim' | 'compact';
 const TOO_LARGE = 'the conversation does not fit into the context window';
 
 export const createLadder = ({ session, notice, warn }: LadderParts): Ladder => {
-  /** Rungs on which something was done, or that were found to be of no use. */
-  const taken = new Set<Rung>();
+  /** Of each model, as another one may have a smaller window. */
+  const taken = new Set<string>();
   let hasHelped = false;
+  let isWarned = false;
+
+  const warnOnce = (text: string): void => {
+    if (!isWarned) warn(text, 'COMPACTION_FAILED');
+    isWarned = true;
+  };
 
   const trim = async (): Promise<Recovery | undefined> => {
-    taken.add('trim');
     const result = largestResult(session.view());
     if (!result) return undefined;
     await session.mask(result.entry, trimNote(result));
@@ -32,36 +37,39 @@ export const createLadder = ({ session, notice, warn }: LadderParts): Ladder => 
   };
 
   const compact = async (signal: AbortSignal): Promise<Recovery | undefined> => {
-    taken.add('compact');
     try {
       if (!(await session.compact('overflow', signal))) return undefined;
     } catch (error) {
       // Stopped by a person: no failure of the compaction.
-      if (!signal.aborted) warn(`The conversation could not be compacted: ${messageOf(error)}`, 'COMPACTION_FAILED');
-      hasHelped = false;
+      if (!signal.aborted) warnOnce(`The conversation could not be compacted: ${messageOf(error)}`);
       return undefined;
     }
     hasHelped = true;
     return { retry: { reason: TOO_LARGE } };
   };
 
-  const giveUp = (): undefined => {
-    if (!hasHelped) return;
-    hasHelped = false;
-    warn(`The conversation was made smaller and still does not fit into the context window${leftIn(session)}.`, 'COMPACTION_FAILED');
+  const giveUp = (): void => {
+    const what = hasHelped ? 'was made smaller and still does not fit' : 'does not fit';
+    const why = hasHelped ? '' : ', and nothing in it could be made smaller';
+    warnOnce(`The conversation ${what} into the context window${why}${leftIn(session)}.`);
   };
 
   return {
     climb: async (failure, signal) => {
       if (failure.kind !== 'overflow') return undefined;
-      const byTrim = taken.has('trim') ? undefined : await trim();
-      if (byTrim) return byTrim;
-      const byCompaction = taken.has('compact') ? undefined : await compact(signal);
-      return byCompaction ?? giveUp();
+      const on = (rung: Rung): string => `${rung} ${failure.provider}/${failure.model}`;
+      const byTrim = taken.has(on('trim')) ? undefined : await trim();
+      // Where there was no large result there may be one later in the turn.
+      if (byTrim) taken.add(on('trim'));
+      const recovery = byTrim ?? (taken.has(on('compact')) ? undefined : await compact(signal));
+      if (!byTrim) taken.add(on('compact'));
+      if (!recovery && !signal.aborted) giveUp();
+      return recovery;
     },
     reset: () => {
       taken.clear();
       hasHelped = false;
+      isWarned = false;
     },
   };
 };

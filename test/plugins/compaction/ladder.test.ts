@@ -54,7 +54,7 @@ describe('the largest result', () => {
   ])('of %i bytes is left out: %s', async (bytes, isLeftOut) => {
     await using session = await open([big('x', bytes), overflow, say('done')]);
     expect((await session.run('go')).reason).toBe(isLeftOut ? 'stop' : 'error');
-    expect(session.events('warning')).toEqual([]);
+    expect(session.events('warning')).toHaveLength(isLeftOut ? 0 : 1);
   });
 
   test('stays in the store, and out of the view of a session that is resumed', async () => {
@@ -76,6 +76,37 @@ describe('the largest result', () => {
     expect(await session.run('go on')).toMatchObject({ reason: 'stop' });
     expect(contents(session.requests.at(-1)).every((content) => content.length < 400)).toBe(true);
   });
+});
+
+describe('a conversation of which nothing can be left out', () => {
+  test('is named, with what is largest in it', async () => {
+    await using session = await open([overflow]);
+    expect(await session.run('x'.repeat(4_000))).toMatchObject({ reason: 'error', exitCode: 1 });
+    expect(session.events('warning')).toMatchObject([
+      { code: 'COMPACTION_FAILED', text: expect.stringMatching(/nothing in it could.*an input, about 1\d{3}\.$/) },
+    ]);
+    expect(session.requests).toHaveLength(1);
+  });
+  test('may have a large result later in the turn', async () => {
+    const patient = definePlugin({
+      name: 'patient',
+      apply: ({ hooks }) => hooks.failure.tap('again', { stage: 'late' }, ({ seen }) => (seen === 1 ? { retry: { reason: 'again' } } : undefined)),
+    });
+    await using session = await open([overflow, big('x'), overflow, say('done')], { plugins: [patient as never] });
+    expect(await session.run('go')).toMatchObject({ reason: 'stop' });
+    expect(session.events('notice')).toMatchObject([{ code: 'TOOL_RESULT_TRIMMED' }]);
+  });
+});
+
+test('another model that takes over may have a smaller window: for it each is done once as well', async () => {
+  const other = definePlugin({
+    name: 'other',
+    apply: ({ hooks }) => hooks.request.tap('change', (_, { attempt }) => (attempt > 1 ? { model: 'smaller' } : undefined)),
+  });
+  await using session = await open([big('x'), big('y'), overflow, overflow, overflow], { plugins: [other as never] });
+  expect(await session.run('go')).toMatchObject({ reason: 'error' });
+  expect(session.requests).toHaveLength(5);
+  expect(contents(session.requests[4]).join()).not.toMatch(/xxx|yyy/);
 });
 
 describe('the compaction', () => {
@@ -106,8 +137,8 @@ describe('the compaction', () => {
     expect(session.requests).toHaveLength(4);
   });
 
-  test.each<[string, Plugin, warnings?: number]>([
-    ['that cuts where it must not', shortener(() => ({ summary: 's', keepFrom: 'nowhere' })) as never, 1],
+  test.each<[string, Plugin]>([
+    ['that cuts where it must not', shortener(() => ({ summary: 's', keepFrom: 'nowhere' })) as never],
     [
       'that throws',
       shortener(() => {
@@ -115,13 +146,13 @@ describe('the compaction', () => {
       }) as never,
     ],
     ['that is cancelled', shortener(() => ({ cancel: 'not now' })) as never],
-  ])('%s leaves the conversation as it was and the error of the provider', async (_name, plugin, warnings = 0) => {
+  ])('%s leaves the conversation as it was and the error of the provider', async (_name, plugin) => {
     await using session = await open([say('one'), overflow], { plugins: [plugin] });
     await session.run('1');
     expect(await session.run('2')).toMatchObject({ reason: 'error', exitCode: 1 });
     expect(session.events('error')).toMatchObject([{ code: 'MODEL_OVERFLOW' }]);
     expect(session.requests).toHaveLength(2);
-    expect(session.events('warning').filter(({ code }) => code === 'COMPACTION_FAILED')).toHaveLength(warnings);
+    expect(session.events('warning').filter(({ code }) => code === 'COMPACTION_FAILED')).toHaveLength(1);
     expect((await session.entries()).filter(({ kind }) => kind === 'compaction')).toEqual([]);
   });
 
