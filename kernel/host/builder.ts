@@ -9,6 +9,7 @@ import { StateSlices } from '../session/state.ts';
 import { decide, type Occasion, type Verdict } from './activation.ts';
 import type { BlockedRecord } from './blocked.ts';
 import { checkPluginNames, mergeLayers } from './config.ts';
+import { secretsIn } from './config-secrets.ts';
 import type { Credentials } from './credentials.ts';
 import { readOptions, type PluginHost } from './plugins.ts';
 import { createScope, reportOf } from './scope.ts';
@@ -39,6 +40,7 @@ export class Builder {
     if (!this.#isFirst && this.#at.open.reload) this.#settings = await this.#at.open.reload();
     this.#isFirst = false;
     const config = mergeLayers(this.#layers(session), new Set(this.#refs().flatMap(({ manifest }) => (manifest.locked ? [manifest.name] : []))));
+    this.#at.credentials.protect(secretsIn(config.value));
     const slices = new StateSlices(
       (batch) => session.append(batch),
       (plugin, slice, why) => session.warn(`plugin ${plugin}: an entry of ${slice} is passed over: ${why}`),

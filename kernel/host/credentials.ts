@@ -12,6 +12,8 @@ export interface Credentials {
   get(name: string): Promise<string | undefined>;
   /** Saves it for all sessions; undefined removes it. */
   set(name: string, value: string | undefined): Promise<void>;
+  /** These as well must never leave the process. */
+  protect(values: readonly string[]): void;
   /** Values of the environment that must never leave the process; what is asked for as a secret joins them. */
   readonly values: ReadonlySet<string>;
   /** The environment without them. */
@@ -32,5 +34,8 @@ export const createCredentials = (environment: Environment, saved: SavedSecrets)
       return given;
     },
     set: (name, value) => saved.set(name, value),
+    protect: (more) => {
+      for (const value of more) values.add(value);
+    },
   };
 };

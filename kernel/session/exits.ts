@@ -106,12 +106,17 @@ class KnownSecrets {
     if (size === this.#size) return;
     this.#size = size;
     // The longest first: of two that begin alike the whole one is found.
-    this.#values = [...new Set(this.#sources.flatMap((source) => [...source]))]
-      .filter((value) => value.length >= SHORTEST_SECRET)
-      .sort((a, b) => b.length - a.length);
+    const known = this.#sources.flatMap((source) => [...source]).map((value) => value.trim());
+    this.#values = [...new Set(known.filter((value) => value.length >= SHORTEST_SECRET).flatMap(spellings))].sort((a, b) => b.length - a.length);
     this.#any = this.#values.length === 0 ? undefined : new RegExp(this.#values.map(literally).join('|'), 'g');
   }
 }
+/** A secret as it is used, and as it stands in base64, as far as that does not depend on what follows. */
+const spellings = (value: string): readonly string[] => {
+  const bytes = Buffer.from(value);
+  const encoded = bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64');
+  return encoded.length < SHORTEST_SECRET ? [value] : [value, encoded];
+};
 const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 /** One value, text by text. What a plugin puts into `details` or an event may be cyclic, endless, or throw when it is read. */

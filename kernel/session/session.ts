@@ -46,8 +46,15 @@ export interface SessionOptions {
 const REPLIES: ReadonlySet<EventType> = new Set(['text.delta', 'reasoning.delta', 'reply.accepted', 'reply.partial']);
 
 /** By which a stored model is known to belong to the active provider. */
-export const providerId = (config: CastConfig): string =>
-  config.provider === undefined ? '' : (config.providers?.[config.provider]?.baseUrl ?? config.provider);
+export const providerId = ({ provider, providers = {} }: CastConfig): string =>
+  provider === undefined ? '' : withoutKeys(providers[provider]?.baseUrl ?? provider);
+
+/** It is stored with the session: an address without its login, and without its query, which may hold a key. */
+const withoutKeys = (id: string): string => {
+  if (!/[?@]/.test(id) || !URL.canParse(id)) return id;
+  const { protocol, host, pathname } = new URL(id);
+  return `${protocol}//${host}${pathname}`;
+};
 
 /** Why a turn was told to stop. Thrown by everything that waits on its signal. */
 export class Aborted extends Error {

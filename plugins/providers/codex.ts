@@ -28,6 +28,13 @@ export const codexAccess = async (config: ProviderConfig, folder: string): Promi
   return { config: { ...config, key: file, headers: { ...config.headers, 'chatgpt-account-id': account } }, secret: async () => token };
 };
 
+/** The token comes from no secret of the session, so nobody else keeps it out of what is shown and stored. `hidden`: those that are. */
+export const hideToken = (token: string, hidden: Set<string>, redact: (pattern: RegExp) => void): void => {
+  if (hidden.has(token)) return;
+  hidden.add(token);
+  redact(new RegExp(token.replace(/[^\w]/g, '\\$&')));
+};
+
 const notSignedIn = (file: string, problem: string, cause?: unknown): ProviderError =>
   new ProviderError('auth', `the Codex login in ${file} ${problem}`, {
     fix: 'Sign in with `codex login`, or set CODEX_HOME to the folder that holds auth.json.',

@@ -24,15 +24,18 @@ export interface RegisteredProvider extends Provider {
 /** `secret` gives keys by name; default: those of the session. */
 export const registered = (scope: ProviderScope, name: string, config: ProviderConfig, secret: Secret = secretsOf(scope)): RegisteredProvider => {
   const metadata = metadataOf(scope, name, config, secret);
+  const hidden = new Set<string>();
   const open = async (...asked: Parameters<Provider['stream']>) => {
     const { createProvider, wire, codex } = await load(config);
+    const login = await codex?.codexAccess(config, codex.codexFolder(scope.environment));
+    if (codex && login) codex.hideToken(await login.secret(), hidden, scope.redact);
     const parts = {
       name,
       config,
       wire,
       fetch: scope.powers.net.fetch,
       secret,
-      ...(await codex?.codexAccess(config, codex.codexFolder(scope.environment))),
+      ...login,
       clock: scope.clock,
       options: scope.options,
       version: manifest.version,

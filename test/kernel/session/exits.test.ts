@@ -12,6 +12,13 @@ describe('redaction', () => {
     const clean = { text: 'nothing here', at: new Date(0), bytes: Buffer.from('x') };
     expect(redact(clean)).toBe(clean);
   });
+  test('knows a secret without the white space around it, and in base64', () => {
+    const exits = exitsFor(' sk-secret-value\n');
+    const encoded = (text: string) => Buffer.from(text).toString('base64');
+    expect(exits.redact('a sk-secret-value b')).toBe(`a ${REDACTED} b`);
+    expect(exits.redact(encoded('sk-secret-value'))).toBe(REDACTED);
+    expect(exits.redact(encoded('sk-secret-value:x'))).toMatch(/^\[redacted\].{0,4}$/);
+  });
   test('replaces the longer secret first', () => expect(redact('sk-secret-value-longer')).toBe(REDACTED));
   test('knows a secret from the moment it is got', () => {
     const got = new Set<string>(['saved-secret-0']);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { codexAccess, codexFolder } from '../../../plugins/providers/codex.ts';
+import { codexAccess, codexFolder, hideToken } from '../../../plugins/providers/codex.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -39,4 +39,13 @@ describe('the login of the Codex command line', () => {
     expect(codexFolder({ HOME: '/h' })).toBe(join('/h', '.codex'));
     expect(codexFolder({ CODEX_HOME: '' })).toBe(join(homedir(), '.codex'));
   });
+});
+
+test('each token is hidden once, to the letter', () => {
+  const [hidden, patterns] = [new Set<string>(), [] as RegExp[]];
+  for (const token of ['ey.a+b', 'ey.a+b', 'ey.c/d']) hideToken(token, hidden, (pattern) => void patterns.push(pattern));
+  expect(patterns.map((pattern) => ['ey.a+b', 'eyxa+b', 'ey.c/d'].map((text) => pattern.test(text)))).toEqual([
+    [true, false, false],
+    [false, false, true],
+  ]);
 });

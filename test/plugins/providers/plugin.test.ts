@@ -15,6 +15,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
   const taps: { label: string; run: (failure: object, at: object) => Recovery | undefined }[] = [];
   const sent: { url: string; headers: Record<string, string> }[] = [];
   const asked: string[] = [];
+  const hidden: RegExp[] = [];
   const answer = answering([Buffer.from(END)]);
   const pool = new Map<string, unknown>();
   const opened: (() => void)[] = [];
@@ -27,6 +28,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
     clock,
     ids: { next: (kind: string) => `${kind}-${++count}` },
     log: { debug: () => undefined },
+    redact: (pattern: RegExp) => void hidden.push(pattern),
     host: { pool: (key: string, make: () => unknown) => pool.get(key) ?? pool.set(key, make()).get(key) },
     powers: {
       net: {
@@ -55,7 +57,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
       failure: { tap: (label: string, _options: object, run: never) => taps.push({ label, run }) },
     },
   } as never);
-  return { providers, taps, sent, asked, commands, open: () => opened.forEach((run) => run()) };
+  return { providers, taps, sent, asked, hidden, commands, open: () => opened.forEach((run) => run()) };
 };
 const use = (provider: Provider | undefined) => gather(provider?.stream(request(), new AbortController().signal) ?? (async function* () {})());
 
@@ -142,10 +144,11 @@ describe('the plugin', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'auth.json'), JSON.stringify({ tokens: { access_token: 'token-of-codex', account_id: 'account-1' } }));
     const config = { providers: { codex: { baseUrl: 'https://chatgpt.com/backend-api/codex' } } };
-    const { providers, sent, asked } = apply(config, { CAST_API_KEY: 'key' }, { CODEX_HOME: folder });
-    await use(providers.get('codex'));
+    const { providers, sent, asked, hidden } = apply(config, { CAST_API_KEY: 'key' }, { CODEX_HOME: folder });
+    for (let i = 0; i < 2; i++) await use(providers.get('codex'));
+    expect(hidden.map((pattern) => pattern.test('token-of-codex'))).toEqual([true]);
     expect(asked).toEqual([]);
-    expect(sent).toMatchObject([
+    expect(sent.slice(1)).toMatchObject([
       { url: 'https://chatgpt.com/backend-api/codex/responses', headers: { authorization: 'Bearer token-of-codex', 'chatgpt-account-id': 'account-1' } },
     ]);
   });
