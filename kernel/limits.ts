@@ -18,6 +18,8 @@ export const LIMITS = {
   strikes: 3,
   /** Events kept for surfaces that attach late; older ones are read from the store. */
   eventBacklog: 20_000,
+  /** Characters of one reply, reasoning and arguments included: a model that writes on for ever must end before the memory does. */
+  replyChars: 67_108_864,
   /** UTF-8 bytes of one tool result as stored and sent: the cap of last resort behind each tool's own. */
   resultBytes: 262_144,
   /** UTF-8 bytes of one event's text, so that one plugin cannot flood every surface. */

@@ -113,8 +113,10 @@ const sendOnce = (start: () => ClientRequest, body: Uint8Array | undefined, sign
     // While the message was made ready: no event comes for it any more.
     if (signal?.aborted) abort();
     request.once('socket', (socket) => {
-      if (socket.connecting) socket.once('connect', () => clearTimeout(late));
-      else clearTimeout(late);
+      // A server that took the connection may still never greet.
+      const opened = request.reusedSocket ? undefined : 'encrypted' in socket ? 'secureConnect' : socket.connecting ? 'connect' : undefined;
+      if (opened === undefined) clearTimeout(late);
+      else socket.once(opened, () => clearTimeout(late));
     });
     request.once('close', () => {
       clearTimeout(late);

@@ -44,7 +44,11 @@ export const decoded = async (reply: IncomingMessage): Promise<Readable> => {
       : encoding === 'br'
         ? zlib.createBrotliDecompress(brotli)
         : undefined;
-  if (!decoder) throw new TypeError(`fetch failed: the answer is in the unknown encoding ${encoding}`);
+  if (!decoder) {
+    // Nobody reads it, and its connection would stay.
+    reply.destroy();
+    throw new TypeError(`fetch failed: the answer is in the unknown encoding ${encoding}`);
+  }
   const { pipeline } = await import('node:stream');
   return pipeline(reply, decoder, () => {});
 };

@@ -33,7 +33,16 @@ const moveCredentials = (url: URL, headers: Record<string, string>): void => {
 };
 /** Of the name and the password in an address. */
 export const basicAuthorization = ({ username, password }: URL): string =>
-  `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`;
+  `Basic ${Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`).toString('base64')}`;
+
+/** As it is where a percent sign was meant as one. */
+const percentDecoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
 
 const lowerCase = (headers: RequestInit['headers']): Record<string, string> => {
   const pairs = headers === undefined ? [] : Symbol.iterator in headers ? [...(headers as Iterable<[string, string]>)] : Object.entries(headers);

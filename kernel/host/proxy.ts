@@ -2,6 +2,7 @@
 import * as http from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import { CastError } from '../errors.ts';
 import { basicAuthorization } from './http-request.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -14,9 +15,19 @@ export interface Proxy {
 export const chooseProxy = (url: URL, environment: Environment): Proxy | null => {
   const named = proxyFor(url, (name) => environment[name.toLowerCase()] || environment[name] || undefined);
   if (named === undefined) return null;
-  const address = new URL(named.includes('://') ? named : `http://${named}`);
-  if (address.protocol !== 'http:') throw new TypeError(`fetch failed: the proxy ${address.protocol}//${address.host} is not supported, only http:// ones are`);
+  const given = named.includes('://') ? named : `http://${named}`;
+  const address = URL.canParse(given) ? new URL(given) : undefined;
+  if (address?.protocol !== 'http:') throw unusable(address);
   return { address, authorization: address.username === '' && address.password === '' ? undefined : basicAuthorization(address) };
+};
+
+/** Without name and password of it. */
+const unusable = (address: URL | undefined): TypeError => {
+  const problem = address
+    ? `the proxy ${address.protocol}//${address.host} is not supported, only http:// ones are`
+    : 'the address of the proxy cannot be read';
+  const cause = new CastError('CONFIG_INVALID', problem, { fix: 'Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or name the host in NO_PROXY.' });
+  return new TypeError(`fetch failed: ${problem}`, { cause });
 };
 
 const proxyFor = (url: URL, named: (name: string) => string | undefined): string | undefined => {

@@ -2,6 +2,7 @@
 import type { Block, CallBlock, Delta, Message, ModelRequest } from '../data.ts';
 import { isProviderError, ProviderError, type ProviderFailure } from '../errors.ts';
 import type { StepContext } from '../hooks/subjects.ts';
+import { LIMITS } from '../limits.ts';
 import { createStreamRedactor, type Exits } from '../session/exits.ts';
 import type { Session } from '../session/session.ts';
 import { uniqueIds } from '../call/arguments.ts';
@@ -80,6 +81,8 @@ interface GrowingText {
 class Incoming {
   readonly #visible = new StringBuilder();
   #began = false;
+  /** Characters. */
+  #size = 0;
   #usage: UsageDelta | undefined;
   #end: Extract<Delta, { type: 'end' }>['reason'] | undefined;
   readonly #parts: Part[] = [];
@@ -97,6 +100,8 @@ class Incoming {
   }
 
   take(delta: Delta): void {
+    this.#size += sizeOf(delta);
+    if (this.#size > LIMITS.replyChars) throw new ProviderError('other', `the reply is longer than ${LIMITS.replyChars} characters, and was given up`);
     if (delta.type === 'usage') this.#usage = delta;
     else if (delta.type === 'end') this.#end = delta.reason;
     else {
@@ -160,5 +165,7 @@ class Incoming {
     return { role: 'assistant', origin: 'model', blocks: [...uniqueIds(this.#parts.map(toBlock)), ...items] };
   }
 }
+
+const sizeOf = (delta: Delta): number => (delta.type === 'call' ? delta.arguments.length : 'text' in delta ? delta.text.length : 0);
 
 const toBlock = (part: Part): Block => (part.type === 'call' ? part : { type: part.type, text: part.text.toString() });

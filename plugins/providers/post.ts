@@ -4,11 +4,13 @@
  */
 import type OpenAI from 'openai';
 import { APIError } from 'openai/core/error';
-import { ProviderError } from '../../kernel/index.ts';
+import { type Clock, ProviderError } from '../../kernel/index.ts';
 import { baseOf } from './target.ts';
 import type { Wire } from './wire.ts';
 
 const MAX_ERROR_CHARS = 65_536;
+/** Milliseconds for the body of an error: its status has come, and says most. */
+const ERROR_BODY_MS = 5_000;
 const MAX_REDIRECTS = 3;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** By these the request is repeated as it was. */
@@ -22,6 +24,7 @@ export interface Post {
   readonly body: object;
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
+  readonly clock: Clock;
 }
 
 /** The provider answered with an error. The package would keep only a part of its body. */
@@ -35,10 +38,10 @@ export class HttpError extends APIError<number, Headers, undefined> {
 }
 
 /** Throws HttpError, a ProviderError for a redirect, or what `fetch` threw. */
-export const post = async ({ wire, address, headers, body, fetch, signal }: Post): Promise<Response> => {
-  const client = clientThat((path, content) => send(address(path), { method: 'POST', headers, body: JSON.stringify(content), signal }, fetch));
+export const post = async ({ wire, address, headers, body, fetch, signal, clock }: Post): Promise<Response> => {
+  const client = clientThat((path, content) => send(address(path), { method: 'POST', headers, body: textFor(content), signal }, fetch));
   const answer = await wire.send(client, body);
-  if (!answer.ok) throw new HttpError(answer, await textUpTo(answer, MAX_ERROR_CHARS));
+  if (!answer.ok) throw new HttpError(answer, await errorText(answer, signal, clock));
   return answer;
 };
 
@@ -76,14 +79,38 @@ const clientThat = (send: (path: string, content: unknown) => Promise<Response>)
   return client as unknown as OpenAI;
 };
 
-const textUpTo = async (answer: Response, chars: number): Promise<string> => {
+/** As much as comes: one that breaks off, or never ends, hides nothing of the refusal itself. */
+const errorText = async (answer: Response, signal: AbortSignal, clock: Clock): Promise<string> => {
+  const chunks = bytesOf(answer)[Symbol.asyncIterator]();
   const decoder = new TextDecoder();
+  const over = new AbortController();
+  const late = clock.sleep(ERROR_BODY_MS, over.signal).then(
+    () => undefined,
+    () => undefined,
+  );
   let text = '';
-  for await (const bytes of bytesOf(answer)) {
-    text += decoder.decode(bytes, { stream: true });
-    if (text.length >= chars) break;
+  try {
+    while (text.length < MAX_ERROR_CHARS) {
+      const next = await Promise.race([chunks.next(), late]);
+      if (!next || next.done) break;
+      text += decoder.decode(next.value, { stream: true });
+    }
+  } catch {
+    signal.throwIfAborted();
+  } finally {
+    over.abort();
+    // Not waited for: a body that broke may not answer.
+    void chunks.return?.().catch(() => {});
   }
-  return text.slice(0, chars);
+  return text.slice(0, MAX_ERROR_CHARS);
+};
+
+/** Half of a character, as a model may write it, is no text to many servers: the conversation would be refused for ever. */
+const textFor = (content: unknown): string => {
+  const text = JSON.stringify(content);
+  if (!text.includes('\\ud')) return text;
+  // Only halves are written as escapes; what follows a backslash that is itself escaped is text.
+  return text.replace(/\\(?:ud[89a-f][0-9a-f]{2}|[^])/g, (escape) => (escape.length === 6 ? '\ufffd' : escape));
 };
 
 /** The kernel's answers give their bytes themselves, for less than their `body` costs. */

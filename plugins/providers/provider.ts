@@ -12,7 +12,6 @@ import type { ReplyReader } from './wire.ts';
 const DRAIN_MS = 200;
 
 export interface ProviderParts extends Omit<TargetParts, 'now'>, SendParts {
-  readonly clock: Clock;
   readonly options: Limits;
 }
 
@@ -26,7 +25,7 @@ async function* streamReply(parts: ProviderParts, request: ModelRequest, signal:
   const target = await aim({ ...parts, now: () => parts.clock.now() });
   const place = { ...target.place, model: request.model };
   const watch = startWatch(parts.clock, parts.options, place.host, signal);
-  const reply = parts.wire.reader({ request, fail: (body) => failureInside(body, place) });
+  const reply = parts.wire.reader({ request, host: place.host, fail: (body) => failureInside(body, place) });
   let chunks: AsyncIterator<Uint8Array> | undefined;
   try {
     chunks = bytesOf(await send(parts, target, request, watch.signal))[Symbol.asyncIterator]();
@@ -57,7 +56,7 @@ function* deltasIn(events: readonly SseEvent[], reply: ReplyReader, watch: Watch
   const deltas: Delta[] = [];
   try {
     for (const event of events) for (const delta of reply.push(event)) join(deltas, delta);
-    if (events.length > 0) watch.heard(reply.complete ? 'after' : reply.began ? 'between' : 'first');
+    if (events.length > 0) watch.heard(reply.complete ? 'after' : reply.began ? 'between' : 'first', deltas.length > 0);
   } finally {
     // Before a failure as well.
     yield* deltas;

@@ -1,5 +1,5 @@
 /** Sends a request, and again in another form where a refusal says what the host wants otherwise. */
-import { isProviderError, type ModelInfo, type ModelRequest, type ProviderConfig } from '../../kernel/index.ts';
+import { type Clock, isProviderError, type ModelInfo, type ModelRequest, type ProviderConfig } from '../../kernel/index.ts';
 import { dialectOf } from './dialects/dialect.ts';
 import { classifyConnection, classifyRefusal } from './failures/classify.ts';
 import { roomFor } from './failures/room.ts';
@@ -16,6 +16,7 @@ export interface SendParts {
   readonly config: ProviderConfig;
   readonly wire: Wire;
   readonly fetch: typeof fetch;
+  readonly clock: Clock;
   /** What was learnt about the models of hosts. */
   readonly learnt: Learnt;
   /** Tokens that the reply of a model may have at most, where a host has said so, by base URL and model. */
@@ -25,17 +26,17 @@ export interface SendParts {
 }
 
 export const send = async (parts: SendParts, target: Target, request: ModelRequest, signal: AbortSignal): Promise<Response> => {
-  const { wire, fetch, learnt } = parts;
+  const { wire, fetch, clock, learnt } = parts;
   const { baseUrl, address, headers } = target;
   const place = { ...target.place, model: request.model };
-  const bodyFor = bodies(parts, baseUrl, request.model);
+  const bodyFor = bodies(parts, target, request.model);
   const known = quirksOf(learnt, baseUrl, request.model);
   const first = withinCap(request, parts.outputCaps.get(capKey(baseUrl, request)));
   let [quirks, asked] = [known, first];
   let body = bodyFor(asked, quirks);
   for (let change = 0; ; change++) {
     try {
-      const answer = await post({ wire, address, headers, body, fetch, signal });
+      const answer = await post({ wire, address, headers, body, fetch, signal, clock });
       // Only now it is sure that the refusal was read rightly.
       if (quirks !== known) remember(learnt, baseUrl, request.model, quirks);
       return answer;
@@ -51,8 +52,18 @@ export const send = async (parts: SendParts, target: Target, request: ModelReque
   }
 };
 
-const bodies = ({ wire, name, config, info }: SendParts, baseUrl: string, model: string): ((asked: ModelRequest, quirks: Quirks) => object) => {
-  const traits = { provider: name, dialect: dialectOf(baseUrl, model, config.dialect), info: info?.(model) ?? configured(config, model), settings: config };
+const bodies = (
+  { wire, name, config, info }: SendParts,
+  { baseUrl, place: { host } }: Target,
+  model: string,
+): ((asked: ModelRequest, quirks: Quirks) => object) => {
+  const traits = {
+    provider: name,
+    host,
+    dialect: dialectOf(baseUrl, model, config.dialect),
+    info: info?.(model) ?? configured(config, model),
+    settings: config,
+  };
   return (asked, quirks) => leaveOut(wire.body(asked, { ...traits, quirks }), quirks.without);
 };
 const configured = ({ models = {} }: ProviderConfig, model: string): ModelInfo | undefined =>

@@ -1,5 +1,6 @@
 /** Names what went wrong: one classifier for HTTP errors, errors inside a stream, and connections that fail. */
 import { ProviderError, type ProviderFailure } from '../../../kernel/index.ts';
+import { causeOf, misconfigured } from './causes.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { type HeaderSource, retryAfterOf } from './retry-after.ts';
 
@@ -24,10 +25,10 @@ export interface Refusal {
 
 export const classifyRefusal = (refusal: Refusal, place: Place): ProviderError => {
   const body = readErrorBody(refusal.body);
-  const status = refusal.status >= 400 ? refusal.status : (body.status ?? refusal.status);
+  const status = refusal.status >= 300 ? refusal.status : (body.status ?? refusal.status);
   const retryAfterMs = retryAfterOf(refusal.headers, body.parsed, body.said, place.now());
   const kind = kindOf(status, body, retryAfterMs !== undefined);
-  const http = status >= 400 ? ` (HTTP ${status})` : '';
+  const http = status >= 300 ? ` (HTTP ${status})` : '';
   const said = body.said === '' ? '' : `: ${withoutKeys(body.said, place.key)}`;
   return new ProviderError(kind, `${HEADLINES[kind](place)}${http}${said}`, {
     status,
@@ -96,8 +97,8 @@ const RULES: readonly Rule[] = [
   {
     kind: 'quota',
     statuses: [402],
-    codes: /insufficient_quota|billing|\b1113\b|\b1308\b/,
-    says: /insufficient (balance|funds|credit)|exceeded your current quota|usage limit|any credits|out of credits|credit balance|payment required|余额不足|quota (has been )?exceeded/,
+    codes: /insufficient_quota|billing|arrearage|accountoverdue|\b1113\b|\b1308\b/,
+    says: /insufficient (balance|funds|credit)|balance is insufficient|overdue balance|available credits|exceeded your current quota|usage limit|any credits|out of credits|credit balance|payment required|余额不足|欠费|残高不足|잔액|quota (has been )?exceeded/,
     unless: /resource_exhausted/,
   },
   {
@@ -128,7 +129,7 @@ const kindOf = (status: number, body: ErrorBody, hasDelay: boolean): ProviderFai
   if (found?.kind === 'quota' && hasDelay && status === 429) return 'rate';
   if (found) return found.kind;
   if (status >= 500) return 'overload';
-  if (status >= 400 || /invalid|bad_?request|tool_use_failed/.test(body.codes)) return 'bad_request';
+  if (status >= 300 || /invalid|bad_?request|tool_use_failed/.test(body.codes)) return 'bad_request';
   // The provider had taken the request on and failed then.
   return 'overload';
 };
@@ -181,29 +182,14 @@ const withoutKeys = (text: string, key: string | undefined): string => {
 
 // ---- connections ----
 
-const CAUSES: readonly (readonly [RegExp, string, string])[] = [
-  [/ECONNREFUSED/, 'the connection was refused', 'Check that the server is running and that the base URL is right.'],
-  [/ENOTFOUND|EAI_AGAIN/, 'the host name is not known', 'Check the base URL and the network connection.'],
-  [
-    /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|ERR_TLS/,
-    'its certificate is not trusted',
-    'Set NODE_EXTRA_CA_CERTS when it is signed by an authority of your own.',
-  ],
-  [/ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT/, 'it does not answer', 'Check the network connection and the proxy settings.'],
-  [/ECONNRESET|EPIPE|UND_ERR_SOCKET|ERR_STREAM_PREMATURE_CLOSE/, 'the connection broke', 'Try again.'],
-];
-
 /** Of whatever `fetch` or the body of its answer threw. */
 export const classifyConnection = (error: unknown, { host, key }: Place): ProviderError => {
-  const detail = describeCause(error);
-  const [, cause, fix] = CAUSES.find(([pattern]) => pattern.test(detail)) ?? [undefined, 'the connection failed', 'Check the network connection.'];
-  return new ProviderError('network', `${host} cannot be reached: ${cause} (${withoutKeys(detail, key).slice(0, 300)})`, { cause: error, fix });
-};
-
-const describeCause = (error: unknown): string => {
-  let at = error;
-  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
-  if (!(at instanceof Error)) return String(at);
-  const code = 'code' in at && typeof at.code === 'string' && !at.message.includes(at.code) ? `${at.code}: ` : '';
-  return `${code}${at.message}`;
+  const setting = misconfigured(error);
+  if (setting !== undefined)
+    return new ProviderError('bad_request', `${host} was not asked: ${setting.message}`, {
+      cause: error,
+      ...(setting.fix === undefined ? {} : { fix: setting.fix }),
+    });
+  const { says, fix, detail } = causeOf(error);
+  return new ProviderError('network', `${host} cannot be reached: ${says} (${withoutKeys(detail, key).slice(0, 300)})`, { cause: error, fix });
 };

@@ -1,5 +1,6 @@
 /** Whether and when a failed request is sent again. */
 import { type Failure, isProviderError, messageOf, type Recovery } from '../../../kernel/index.ts';
+import { isLasting } from './causes.ts';
 import { inWordsFor } from './retry-after.ts';
 
 const MAX_ATTEMPTS = 8;
@@ -38,7 +39,7 @@ export const createRetry = (random: () => number): ((failure: Failure, at: StepK
     if (!progress || !isOf(progress, failure, at)) progress = begun(failure, at);
     const reminder = REMINDERS[failure.kind];
     if (reminder !== undefined) return remindOnce(failure, reminder, progress);
-    if (!TRANSIENT.has(failure.kind)) return undefined;
+    if (!TRANSIENT.has(failure.kind) || (failure.kind === 'network' && isLasting(failure.error))) return undefined;
     return failure.began ? restart(failure, progress, random) : again(failure, progress, random);
   };
 };

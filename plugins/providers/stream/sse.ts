@@ -4,6 +4,8 @@ import { ProviderError } from '../../../kernel/index.ts';
 
 /** Characters of one event, or of one body that is no event stream. */
 const MAX_CHARS = 32 * 1024 * 1024;
+/** Bytes of one reply: the longest that models write, in the longest-winded form, is less than half of it. */
+const MAX_BYTES = 256 * 1024 * 1024;
 
 export interface SseEvent {
   /** Empty when the stream does not name it. */
@@ -18,16 +20,21 @@ export class SseReader {
   /** The start of a line whose end has not come. */
   #pieces: string[] = [];
   #held = 0;
+  #bytes = 0;
   #mode: 'unknown' | 'events' | 'whole' = 'unknown';
   /** The last character was a CR: a LF that follows belongs to it. */
   #afterCr = false;
   #event = '';
-  #data: string | undefined;
+  /** Lines of the event that is under way. */
+  #data: string[] = [];
+  #dataChars = 0;
 
-  /** What these bytes make complete. Throws when more is held back than one event may have. */
+  /** What these bytes make complete. Throws when more is held back than one event may have, or has come than one reply may. */
   push(bytes: Uint8Array): readonly SseEvent[] {
+    this.#bytes += bytes.byteLength;
+    if (this.#bytes > MAX_BYTES) throw new ProviderError('other', `the provider sent more than ${MAX_BYTES} bytes for one reply`);
     // Not where it was held: what came before it in the same bytes is still good.
-    if (this.#held > MAX_CHARS) throw new ProviderError('other', `the provider sent one event of more than ${MAX_CHARS} characters`);
+    if (this.#held + this.#dataChars > MAX_CHARS) throw new ProviderError('other', `the provider sent one event of more than ${MAX_CHARS} characters`);
     return this.#read(this.#decoder.write(bytes));
   }
 
@@ -76,14 +83,18 @@ export class SseReader {
 
   /** Some servers leave out the blank line between events: what is complete by itself is an event of its own. */
   #add(value: string, events: SseEvent[]): void {
-    if (this.#data !== undefined && isComplete(this.#data)) this.#dispatch(events);
-    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    const [first] = this.#data;
+    // Of the first line only: asked of all lines so far with each further one, a long event would never end.
+    if (first !== undefined && this.#data.length === 1 && isComplete(first)) this.#dispatch(events);
+    this.#data.push(value);
+    this.#dataChars += value.length + 1;
   }
 
   #dispatch(events: SseEvent[]): void {
-    if (this.#data !== undefined) events.push({ event: this.#event, data: this.#data });
+    if (this.#data.length > 0) events.push({ event: this.#event, data: this.#data.join('\n') });
     this.#event = '';
-    this.#data = undefined;
+    this.#data = [];
+    this.#dataChars = 0;
   }
 
   #hold(text: string): void {

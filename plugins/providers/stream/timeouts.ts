@@ -17,8 +17,8 @@ export type Stage = 'first' | 'between' | 'after';
 export interface Watch {
   /** Aborts with the reason of the outer signal, or with a `stall`. */
   readonly signal: AbortSignal;
-  /** Something has come. */
-  heard(stage: Stage): void;
+  /** Something has come; `isMore` when it was part of the reply. */
+  heard(stage: Stage, isMore: boolean): void;
   /** Nothing more is expected; the request is aborted with it unless it is over. */
   stop(): void;
 }
@@ -53,8 +53,9 @@ export const startWatch = (clock: Clock, limits: Limits, host: string, outer: Ab
 
   return {
     signal: inner.signal,
-    heard(next) {
-      if (next === 'first') return;
+    heard(next, isMore) {
+      // What says nothing begins nothing, and draws no end out.
+      if (next === 'first' || (next === 'after' && stage === 'after' && !isMore)) return;
       since = clock.now();
       if (next === stage) return;
       stage = next;

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer as createSocketServer } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createFetch } from '../../../kernel/host/fetch.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -292,6 +292,36 @@ describe('proxies', () => {
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     expect(await (await proxied('https://api.example.test/x')).text()).toBe('secret');
     expect(asked).toEqual(['api.example.test:443', 'api.example.test:443']);
+  });
+
+  test('an address that cannot be read is named, without what is in it', async () => {
+    await expect(createFetch({ HTTP_PROXY: 'http://me:pw@:x' })('http://api.example.test')).rejects.toThrow(/address of the proxy cannot be read$/);
+  });
+
+  test('a percent sign in a password is one', async () => {
+    const seen: unknown[] = [];
+    const proxy = await serve((request, reply) => reply.end(seen.push(request.headers['proxy-authorization']).toString()));
+    await createFetch({ HTTP_PROXY: proxy.replace('http://', 'http://me:100%@') })('http://api.example.test');
+    expect(seen).toEqual([`Basic ${Buffer.from('me:100%').toString('base64')}`]);
+  });
+
+  test('a server that takes the connection and never greets is given up', async () => {
+    const silent = createSocketServer();
+    const taken = new Promise<void>((resolve) => silent.once('connection', () => resolve()));
+    const port = await new Promise<number>((resolve) => silent.listen(0, '127.0.0.1', () => resolve((silent.address() as AddressInfo).port)));
+    cleanups.push(() => silent.close());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    cleanups.push(() => vi.useRealTimers());
+    const asked = fetch(`https://127.0.0.1:${port}`).then(
+      () => 'answered',
+      (error: Error) => error.message,
+    );
+    await taken;
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(10_000);
+    await expect(
+      Promise.race([asked, new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(() => resolve('waits')))))]),
+    ).resolves.toMatch(/took too long/);
   });
 
   test('a proxy that refuses is named', async () => {

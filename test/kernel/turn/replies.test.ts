@@ -14,6 +14,20 @@ describe('a reply', () => {
     });
     expect(await session.run('go')).toMatchObject({ reason: 'disconnected', exitCode: 1 });
   });
+  test('that has no end is given up', async () => {
+    await using session = await createTestSession({
+      script: [
+        function* () {
+          // Without end on the side of the model; a bound that does not hold is seen soon enough.
+          for (let piece = 0; piece < 100; piece++) yield { type: 'reasoning', text: 'x'.repeat(1024 * 1024) };
+          yield { type: 'text', text: 'after all' };
+          yield { type: 'end', reason: 'stop' };
+        },
+      ],
+    });
+    expect(await session.run('go')).toMatchObject({ reason: 'error', exitCode: 1 });
+    expect(session.events('error')).toMatchObject([{ code: 'MODEL_FAILED', message: expect.stringContaining('longer than') as string }]);
+  });
   test('of thousands of pieces is one text for each stretch of it, in the order in which they came', async () => {
     const words = Array.from({ length: 5_000 }, (_, index) => `${index} `);
     await using session = await createTestSession({

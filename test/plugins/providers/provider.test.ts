@@ -67,6 +67,13 @@ describe('requests', () => {
     expect(Object.keys(seen[0]?.headers ?? {}).filter((name) => name.startsWith('x-stainless'))).toEqual([]);
   });
 
+  test('half of a character is sent as no half', async () => {
+    const { url, seen } = await serve(says('hi'));
+    const written = 'half \ud83d, whole \u{1f600}, \\ud83d in letters, "quoted" \\';
+    await ask(url, {}, { messages: [{ role: 'user', origin: 'user', blocks: [{ type: 'text', text: written }] }] });
+    expect(seen[0]?.body['messages']).toEqual([{ role: 'user', content: written.replace('\ud83d,', '\ufffd,') }]);
+  });
+
   test('without a key there is no authorization', async () => {
     const { url, seen } = await serve(says('hi'));
     await ask(`${url}/`);
@@ -135,7 +142,7 @@ describe('redirects', () => {
 
   test('what leads nowhere is an error like any other', async () => {
     const { url } = await serve((_incoming, reply) => reply.writeHead(302).end('{}'));
-    expect((await ask(url)).error).toMatchObject({ name: 'ProviderError', status: 302 });
+    expect((await ask(url)).error).toMatchObject({ name: 'ProviderError', kind: 'bad_request', status: 302 });
   });
 });
 
@@ -205,6 +212,26 @@ describe('failures', () => {
     expect(seen).toHaveLength(1);
   });
 
+  test('an error whose body breaks off says what it is', async () => {
+    const { url } = await serve((_incoming, reply) => {
+      reply.writeHead(401, { 'content-length': '500' }).write('{"error":{"message":"bad key"');
+      setTimeout(() => reply.destroy(), 20);
+    });
+    expect((await ask(url)).error).toMatchObject({ kind: 'auth', status: 401, message: expect.stringContaining('bad key') });
+  });
+
+  test('an error whose body never ends is not waited for', async () => {
+    const { url } = await serve((_incoming, reply) => void reply.writeHead(401).write('{"error":{"message":"bad key"}}'));
+    const started = Date.now();
+    expect((await ask(url)).error).toMatchObject({ kind: 'auth', status: 401, message: expect.stringMatching(/: bad key$/) });
+    expect(Date.now() - started).toBeLessThan(10_000);
+  }, 15_000);
+
+  test('a proxy that cannot be used is a mistake in the settings', async () => {
+    const error = (await ask('http://models.example.test/v1', { fetch: createFetch({ HTTP_PROXY: 'socks5://127.0.0.1:1' }) })).error;
+    expect(error).toMatchObject({ kind: 'bad_request', message: expect.stringContaining('socks5'), fix: expect.stringContaining('HTTP_PROXY') });
+  });
+
   test('nobody listens', async () => {
     expect((await ask('http://127.0.0.1:1/v1')).error).toMatchObject({ kind: 'network', message: expect.stringMatching(/127\.0\.0\.1:1 .*refused/) });
   });
@@ -258,6 +285,16 @@ describe('silence', () => {
     const got = await ask(url, { idleMs: 80 });
     expect(Date.now() - started).toBeLessThan(3000);
     expect(got).toMatchObject({ text: 'part', end: undefined, error: { kind: 'stall', message: expect.stringContaining('no more') } });
+  });
+
+  test('what says nothing draws the end of a whole reply out no further', async () => {
+    const { url } = await serve((_incoming, reply) => {
+      reply.writeHead(200).write(delta('all') + data({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
+      keepSending(reply, data({ choices: [] }));
+    });
+    const started = Date.now();
+    expect(await ask(url, { idleMs: 80 })).toMatchObject({ text: 'all', end: 'stop', error: undefined });
+    expect(Date.now() - started).toBeLessThan(3000);
   });
 
   test('a slow reply is left in peace', async () => {

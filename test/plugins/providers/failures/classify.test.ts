@@ -94,12 +94,27 @@ describe('connections', () => {
     ['ENOTFOUND', /host name/],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', /certificate/],
     ['ECONNRESET', /broke/],
+    ['wrong version number', /TLS/],
     ['EWEIRD', /failed/],
   ])('%s is named in plain words', (code, words) => {
     const failure = classifyConnection(new TypeError('fetch failed', { cause: Object.assign(new Error('deep'), { code }) }), place);
     expect(failure).toMatchObject({ kind: 'network', message: expect.stringMatching(words), fix: expect.any(String) });
     expect(failure.message).toContain(code);
   });
+});
+
+test.each([
+  [400, { error: { code: 'Arrearage', message: 'Access denied, please make sure your account is in good standing.' } }],
+  [403, { error: { code: 'AccountOverdueError', message: 'The request failed because your account has an overdue balance.' } }],
+  [403, { code: 30001, message: 'Sorry, your account balance is insufficient' }],
+  [429, { error: { message: '账户已欠费，请充值' } }],
+  [429, { code: 'x', error: 'Your team has either used all available credits or reached its monthly spending limit.' }],
+])('an account without credit, with HTTP %i', (status, body) => {
+  expect(refuse(status, body).kind).toBe('quota');
+});
+
+test('an answer that is neither a reply nor an error is not waited for', () => {
+  for (const status of [302, 304]) expect(refuse(status, '')).toMatchObject({ kind: 'bad_request', message: expect.stringContaining(`HTTP ${status}`) });
 });
 
 describe('recorded errors', () => {

@@ -36,6 +36,15 @@ describe('before the first part', () => {
     ).toEqual([400]);
   });
 
+  test.each([
+    ['a certificate that nobody vouches for', 'DEPTH_ZERO_SELF_SIGNED_CERT', false],
+    ['a server without TLS', 'write EPROTO: wrong version number', false],
+    ['a connection that was refused', 'connect ECONNREFUSED', true],
+  ])('%s', (_name, cause, isTriedAgain) => {
+    const answer = createRetry(noJitter)(failure('network', { error: new ProviderError('network', 'no', { cause: new Error(cause) }) }), step);
+    expect(answer !== undefined).toBe(isTriedAgain);
+  });
+
   test('each step counts by itself', () => {
     const retry = createRetry(noJitter);
     delays(retry, 8);

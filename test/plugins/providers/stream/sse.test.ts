@@ -63,6 +63,32 @@ describe('size and speed', () => {
     expect(pushAll).toThrow(/more than \d+ characters/);
   });
 
+  test('an event of more lines than there may be is refused', () => {
+    const reader = new SseReader();
+    const lines = Buffer.from(`data: ${'x'.repeat(1000)}\n`.repeat(1000));
+    const pushAll = () => {
+      for (let i = 0; i < 40; i++) for (const event of reader.push(lines)) throw new Error(event.data);
+    };
+    expect(pushAll).toThrow(/more than \d+ characters/);
+  });
+
+  test('an event of very many lines is read once, not with each of them', () => {
+    const reader = new SseReader();
+    const started = performance.now();
+    reader.push(Buffer.from(`data: [0\n${'data: ,{"a":1}\n'.repeat(10_000)}`));
+    expect(reader.push(Buffer.from('data: ]\n\n'))[0]?.data.length).toBe(2 + 10_000 * 9 + 2);
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  test('a reply without end is refused', () => {
+    const reader = new SseReader();
+    const comment = Buffer.from(`:${' '.repeat(1024 * 1024)}\n`);
+    const pushAll = () => {
+      for (let i = 0; i < 257; i++) reader.push(comment);
+    };
+    expect(pushAll).toThrow(/more than \d+ bytes/);
+  });
+
   test('20,000 events in a moment', () => {
     const bytes = Buffer.from(`data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n`.repeat(20_000));
     let count = 0;
