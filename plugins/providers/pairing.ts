@@ -116,13 +116,17 @@ export const objectIn = (raw: string): string | undefined => {
 /** Providers number calls anew in each reply, but refuse an id that occurs twice. */
 class UniqueIds {
   readonly #taken = new Set<string>();
+  /** How often an id was given already, so that one given a thousand times is not counted up each time. */
+  readonly #given = new Map<string, number>();
   readonly #toId: (id: string) => string;
   constructor(toId: (id: string) => string) {
     this.#toId = toId;
   }
   take(wanted: string): string {
     let id = this.#toId(wanted);
-    for (let count = 2; this.#taken.has(id); count++) id = this.#toId(`${wanted}_${count}`);
+    let count = this.#given.get(wanted) ?? 1;
+    while (this.#taken.has(id)) id = this.#toId(`${wanted}_${++count}`);
+    this.#given.set(wanted, count);
     this.#taken.add(id);
     return id;
   }

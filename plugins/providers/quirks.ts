@@ -55,9 +55,13 @@ const OPTIONAL = [
 const REASONING: readonly string[] = ['reasoning_effort', 'reasoning_split', 'enable_thinking', 'chat_template_kwargs', 'reasoning', 'thinking'];
 /** A wrong value of these is a mistake in the configuration, which must not be hidden. */
 const VALUES: ReadonlySet<string> = new Set(['temperature', 'top_p', 'max_output_tokens', 'provider']);
+const WRONG_VALUE =
+  /\b(between|less than|greater than|more than|at least|at most|range|minimum|maximum|(should|must) be (?!unset|omitted|removed|left))\b|[<>]=?|≤|≥/;
 
 const UNWANTED =
-  /not support|unsupported|not permitted|not allowed|unknown|unrecogni[sz]ed|unexpected|invalid (parameter|argument|field)|extra (inputs?|fields?)|additional propert|deprecated|not available|incompatible|cannot (both )?be (used|set|specified)|only the default/;
+  /not support|unsupported|not permitted|not allowed|unknown|unrecogni[sz]ed|unexpected|invalid (parameter|argument|field)|extra (inputs?|fields?)|additional propert|deprecated|not available|incompatible|cannot (both )?be (used|set|specified)|only (the default|[\d.]+ is allowed)/;
+/** A value that the model has fixed: none of the configuration would do. */
+const ONLY_ONE = /only (the default|[\d.]+ is allowed)/;
 const NO_REASONING =
   /(not support|unsupported|no support for)\b.{0,40}\b(thinking|reasoning)\b|\b(thinking|reasoning)\b.{0,40}(not supported|unsupported|not available)/;
 
@@ -69,7 +73,7 @@ interface Lesson {
 const LESSONS: readonly Lesson[] = [
   { says: [/reasoning_content/, /missing|must|required/], change: { reasoningAlways: true } },
   { says: [/tool call id/, /length of 9/], change: { shortIds: true } },
-  { says: [/item with id/, /not found/], change: { plainItems: true } },
+  { says: [/\bitem\b/, /with id\b.*not found|without its required|duplicate item/], change: { plainItems: true } },
   { says: [/encrypted content|encrypted_content/, /could not be|cannot be|verif|decrypt|invalid/], unless: /not supported/, change: { plainItems: true } },
 ];
 
@@ -98,10 +102,12 @@ const otherLimit = (text: string, sent: object): LimitField | undefined => {
 
 const refusedFields = (text: string, param: string, sent: object): readonly string[] => {
   const candidates = OPTIONAL.filter((path) => isSent(path, sent));
-  const named = candidates.find((path) => (path === param || isNamed(path, text)) && (!VALUES.has(path) || UNWANTED.test(text)));
+  const named = candidates.find((path) => (path === param || isNamed(path, text)) && (!VALUES.has(path) || isUnwanted(text)));
   if (named !== undefined) return [named];
   return NO_REASONING.test(text) ? candidates.filter((path) => REASONING.includes(path)) : [];
 };
+
+const isUnwanted = (text: string): boolean => UNWANTED.test(text) && (!WRONG_VALUE.test(text) || ONLY_ONE.test(text));
 
 const isSent = (path: string, sent: object): boolean => {
   const [name = '', inner] = path.split('.');
@@ -113,7 +119,8 @@ const isSent = (path: string, sent: object): boolean => {
 /** A name that is a common word has to be written like one of a field, or to stand beside what is wrong with it. */
 const isNamed = (path: string, text: string): boolean => {
   const name = path.replace('.', '\\.');
-  if (/[_.]/.test(path)) return new RegExp(`(?<![\\w-])${name}(?!\\w)`).test(text);
+  // xAI names the field as its own code does: `reasoningEffort`, in both formats.
+  if (/[_.]/.test(path)) return new RegExp(`(?<![\\w-])(${name}|${path.replace(/[_.]/g, '')})(?!\\w)`).test(text);
   const quoted = `['"\`]${name}['"\`]`;
   const labelled = `(parameters?|arguments?|fields?|keywords?|property|keys?|inputs?|body)[:.]? ?${name}\\b`;
   const blamed = `\\b${name}\\b[^.]{0,20}(${UNWANTED.source})`;

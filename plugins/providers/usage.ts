@@ -1,6 +1,6 @@
 /** Token counts in the many shapes in which providers send them. */
 import type { Delta } from '../../kernel/index.ts';
-import { type Fields, fieldsOf, isFields, listOf, numberOf } from './values.ts';
+import { type Fields, fieldsOf, isFields, listOf, placeOf } from './values.ts';
 
 export type UsageDelta = Extract<Delta, { type: 'usage' }>;
 
@@ -16,7 +16,12 @@ const inChoices = (choices: unknown): unknown => {
 
 const counted = (usage: Fields): boolean =>
   first(usage['prompt_tokens'], usage['input_tokens'], usage['completion_tokens'], usage['output_tokens']) !== undefined;
-const first = (...values: readonly unknown[]): number | undefined => values.map(numberOf).find((value) => value !== undefined);
+const first = (...values: readonly unknown[]): number | undefined => values.map(countOf).find((value) => value !== undefined);
+/** What is less than nothing, or more than can be counted, was not counted. */
+const countOf = (value: unknown): number | undefined => {
+  const count = placeOf(value);
+  return count !== undefined && count >= 0 && count <= Number.MAX_SAFE_INTEGER ? count : undefined;
+};
 
 const toDelta = (usage: Fields): UsageDelta => {
   const input = { ...fieldsOf(usage, 'input_tokens_details'), ...fieldsOf(usage, 'prompt_tokens_details') };

@@ -17,6 +17,12 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 export const numberOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 
+/** A place in a list: some write it as a text. */
+export const placeOf = (value: unknown): number | undefined => numberOf(typeof value === 'string' && value.trim() !== '' ? Number(value) : value);
+
+/** What a reply left to be sent back goes to the host that gave it; of what says no host the name of the provider is enough. */
+export const isFromHost = (kept: Fields, host: string | undefined): boolean => kept['host'] === undefined || host === undefined || kept['host'] === host;
+
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);

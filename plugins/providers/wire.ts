@@ -9,6 +9,8 @@ import type { SseEvent } from './stream/sse.ts';
 export interface HostTraits {
   /** The name of the provider in the configuration: what it gave us to keep goes back to it alone. */
   readonly provider: string;
+  /** Of the base URL: one name may be given to one host after another, as the environment does. */
+  readonly host?: string;
   readonly dialect: Dialect;
   /** What is known of the model. */
   readonly info: ModelInfo | undefined;
@@ -28,6 +30,8 @@ export interface Wire {
 
 export interface ReaderOptions {
   readonly request: ModelRequest;
+  /** Where the reply comes from; kept with what has to go back there. */
+  readonly host?: string;
   /** Makes an error of what the provider said inside the reply. */
   readonly fail: (body: unknown) => ProviderError;
 }

@@ -1,5 +1,5 @@
 /** Puts streamed pieces of tool calls together, by whatever tells them apart. */
-import { type Fields, fieldsOf, isFields, numberOf, parseJson, textOf } from '../values.ts';
+import { type Fields, fieldsOf, isFields, parseJson, placeOf, textOf } from '../values.ts';
 
 interface Piece {
   readonly index: number | undefined;
@@ -77,15 +77,13 @@ const beginsAnew = (call: OpenCall, { tool, text }: Piece): boolean =>
 const readPiece = (piece: Fields): Piece => {
   const shape = fieldsOf(piece, 'function');
   return {
-    index: indexOf(piece['index']),
+    index: placeOf(piece['index']),
     id: textOf(piece['id']) ?? '',
     tool: textOf(shape['name']) ?? '',
     text: argumentsOf(shape['arguments']),
     extra: piece['extra_content'],
   };
 };
-
-const indexOf = (value: unknown): number | undefined => numberOf(typeof value === 'string' && value.trim() !== '' ? Number(value) : value);
 
 const argumentsOf = (value: unknown): string => {
   if (typeof value === 'string') return value;

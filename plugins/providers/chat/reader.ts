@@ -8,13 +8,14 @@ import type { SseEvent } from '../stream/sse.ts';
 import { HalfKeeper, type Part, ThinkSplitter } from '../stream/think.ts';
 import { type UsageDelta, usageOf } from '../usage.ts';
 import type { ReplyReader } from '../wire.ts';
-import { type Fields, fieldsOf, isFields, listOf, numberOf, parseJson, textOf } from '../values.ts';
+import { type Fields, fieldsOf, isFields, listOf, numberOf, parseJson, placeOf, textOf } from '../values.ts';
 
 type EndReason = Extract<Delta, { type: 'end' }>['reason'];
 
 /** What a reply leaves to be sent back: kept as an `item`, read again by the request. */
 export interface ChatItem {
   readonly model: string;
+  readonly host?: string;
   /** Reasoning text goes back in this field. */
   readonly reasoningField?: 'reasoning_content';
   readonly details?: readonly Fields[];
@@ -24,6 +25,8 @@ export interface ChatItem {
 
 export interface ChatReaderOptions {
   readonly model: string;
+  /** Where it comes from; undefined: it does not matter. */
+  readonly host?: string | undefined;
   /** Those of the request. */
   readonly tools: readonly ToolCard[];
   /** Makes an error of what the provider said inside the reply. */
@@ -151,7 +154,7 @@ export class ChatReader implements ReplyReader {
   }
 
   #chunk(chunk: Fields, out: Delta[]): void {
-    const choice = listOf(chunk['choices']).find((each) => isFields(each) && (numberOf(each['index']) ?? 0) === 0);
+    const choice = listOf(chunk['choices']).find((each) => isFields(each) && (placeOf(each['index']) ?? 0) === 0);
     const streamed = fieldsOf(choice, 'delta');
     const isWhole = isFields(choice) && isFields(choice['message']) && Object.keys(streamed).length === 0;
     const message = isWhole ? fieldsOf(choice, 'message') : streamed;
@@ -223,13 +226,13 @@ export class ChatReader implements ReplyReader {
   #item(calls: readonly WholeCall[]): ChatItem | undefined {
     const { details, cameAsContent } = this.#reasoning;
     const extras = Object.fromEntries(calls.flatMap((call, place) => (call.extra === undefined ? [] : [[place, call.extra]])));
-    const item: ChatItem = {
-      model: this.#options.model,
+    const { model, host } = this.#options;
+    const item: Omit<ChatItem, 'model' | 'host'> = {
       ...(cameAsContent ? { reasoningField: 'reasoning_content' as const } : {}),
       ...(details.length > 0 ? { details } : {}),
       ...(Object.keys(extras).length > 0 ? { extras } : {}),
     };
-    return Object.keys(item).length > 1 ? item : undefined;
+    return Object.keys(item).length > 0 ? { model, ...(host === undefined ? {} : { host }), ...item } : undefined;
   }
 }
 

@@ -6,7 +6,7 @@ import { reasoningFields, routingFields, sessionFields } from '../dialects/diale
 import { withMarks } from './marks.ts';
 import type { ChatItem } from './reader.ts';
 import { pairCalls, plainId, type SentCall, shortId, type Turn } from '../pairing.ts';
-import { isFields, listOf, textOf } from '../values.ts';
+import { isFields, isFromHost, listOf, textOf } from '../values.ts';
 
 export type ChatBody = OpenAI.Chat.ChatCompletionCreateParamsStreaming;
 type WireMessage = OpenAI.Chat.ChatCompletionMessageParam;
@@ -57,7 +57,7 @@ const imagePart = ({ mediaType, data }: Image): WirePart => ({ type: 'image_url'
 
 const assistantMessages = (turn: Extract<Turn, { role: 'assistant' }>, model: string, host: HostTraits): WireMessage[] => {
   const { message, calls, images } = turn;
-  const item = itemOf(message, host.provider, model);
+  const item = itemOf(message, host, model);
   const text = message.raw ?? textIn(message, '');
   const reply = {
     role: 'assistant' as const,
@@ -102,9 +102,10 @@ const reasoningSent = (message: Message, calls: readonly SentCall[], item: ChatI
 };
 
 /** What an earlier reply of this provider and model left to be sent back. */
-const itemOf = (message: Message, provider: string, model: string): ChatItem | undefined => {
+const itemOf = (message: Message, { provider, host }: HostTraits, model: string): ChatItem | undefined => {
   for (const block of message.blocks) {
     if (block.type !== 'item' || block.provider !== provider || !isFields(block.data) || block.data['model'] !== model) continue;
+    if (!isFromHost(block.data, host)) continue;
     const { reasoningField, details, extras } = block.data;
     return {
       model,

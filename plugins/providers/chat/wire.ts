@@ -7,5 +7,5 @@ import { type ChatBody, chatBody } from './request.ts';
 export const chatWire: Wire = {
   body: chatBody,
   send: (client, body) => new Completions(client).create(body as ChatBody).asResponse(),
-  reader: ({ request, fail }) => new ChatReader({ model: request.model, tools: request.tools, fail }),
+  reader: ({ request, host, fail }) => new ChatReader({ model: request.model, host, tools: request.tools, fail }),
 };

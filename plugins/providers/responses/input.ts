@@ -11,10 +11,10 @@ type InputContent = OpenAI.Responses.ResponseInputContent;
 
 const NO_RESPONSE = '(no response)';
 
-export const inputItems = (request: ModelRequest, { provider, quirks }: HostTraits): readonly InputItem[] =>
-  pairCalls(request.messages, quirks.shortIds ? shortId : plainId).flatMap((turn) => {
+export const inputItems = (request: ModelRequest, host: HostTraits): readonly InputItem[] =>
+  pairCalls(request.messages, host.quirks.shortIds ? shortId : plainId).flatMap((turn) => {
     if (turn.role === 'user') return userItems(turn.message);
-    return replyItems(turn, quirks.plainItems ? [] : slotsOf(turn.message, provider, request.model));
+    return replyItems(turn, host.quirks.plainItems ? [] : slotsOf(turn.message, host, request.model));
   });
 
 // ---- the user's side ----

@@ -1,6 +1,7 @@
 /** What a reply leaves to be sent back: its items in their order. Text and calls are not repeated: the message holds them. */
 import type { Message } from '../../../kernel/index.ts';
-import { type Fields, isFields, listOf, numberOf, textOf } from '../values.ts';
+import type { HostTraits } from '../wire.ts';
+import { type Fields, isFields, isFromHost, listOf, numberOf, textOf } from '../values.ts';
 
 export type Slot =
   /** As it came. */
@@ -10,10 +11,11 @@ export type Slot =
   /** The next call of the reply. */
   | { readonly type: 'call'; readonly id?: string };
 
-/** Kept as an `item`; goes back to the same provider and model, in the same format. */
+/** Kept as an `item`; goes back to the same provider, host and model, in the same format. */
 export interface KeptReply {
   readonly api: 'responses';
   readonly model: string;
+  readonly host?: string;
   readonly slots: readonly Slot[];
 }
 
@@ -51,11 +53,11 @@ const idOf = (fields: Fields): { readonly id?: string } => {
 };
 
 /** Of an earlier reply; none when it came from elsewhere. What is stored is read as carefully as what is sent. */
-export const slotsOf = (message: Message, provider: string, model: string): readonly Slot[] => {
+export const slotsOf = (message: Message, { provider, host }: Pick<HostTraits, 'provider' | 'host'>, model: string): readonly Slot[] => {
   for (const block of message.blocks) {
     if (block.type !== 'item' || block.provider !== provider || !isFields(block.data)) continue;
     const { api, model: from, slots } = block.data;
-    if (api === 'responses' && from === model) return listOf(slots).flatMap(readSlot);
+    if (api === 'responses' && from === model && isFromHost(block.data, host)) return listOf(slots).flatMap(readSlot);
   }
   return [];
 };

@@ -13,6 +13,8 @@ type EndReason = Extract<Delta, { type: 'end' }>['reason'];
 
 export interface ResponsesReaderOptions {
   readonly model: string;
+  /** Where it comes from; undefined: it does not matter. */
+  readonly host?: string | undefined;
   /** Makes an error of what the provider said inside the reply. */
   readonly fail: (body: unknown) => ProviderError;
 }
@@ -72,7 +74,8 @@ export class ResponsesReader implements ReplyReader {
     if (bad) throw this.#options.fail(failure(`the provider sent a call of "${bad.tool}" without ${bad.missing.join(' and ')}`));
     for (const { id, tool, arguments: text } of calls) yield { type: 'call', id, tool, arguments: text };
     const slots = this.#slots(items);
-    if (slots.length > 0) yield { type: 'item', data: { api: 'responses', model: this.#options.model, slots } satisfies KeptReply };
+    const { model, host } = this.#options;
+    if (slots.length > 0) yield { type: 'item', data: { api: 'responses', model, ...(host === undefined ? {} : { host }), slots } satisfies KeptReply };
     const usage: UsageDelta | undefined = usageOf(response);
     if (usage) yield usage;
     yield { type: 'end', reason: reasonOf(response, items, calls) };

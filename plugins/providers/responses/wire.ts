@@ -9,5 +9,5 @@ export const responsesWire: Wire = {
   body: responsesBody,
   // Without the package's resource: it brings a stream reader and parsers, which are ours.
   send: (client, body) => client.post(PATH, { body: body as ResponsesBody }).asResponse(),
-  reader: ({ request, fail }) => new ResponsesReader({ model: request.model, fail }),
+  reader: ({ request, host, fail }) => new ResponsesReader({ model: request.model, host, fail }),
 };

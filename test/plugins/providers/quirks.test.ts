@@ -24,6 +24,11 @@ describe('what a refusal teaches', () => {
     ['a limit that makes a prompt too long', refusal('maximum context length is 9, you asked for 8 in max_tokens'), limit, {}],
     ['reasoning that is missing', refusal('Missing `reasoning_content` field in the assistant message'), {}, { reasoningAlways: true }],
     ['short ids', JSON.stringify({ message: 'Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.' }), {}, { shortIds: true }],
+    ...[
+      "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+      "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+      'Duplicate item found with id rs_1. Remove duplicate items from your input and try again.',
+    ].map((said): [string, string, object, Partial<Quirks>] => [said, refusal(said, { param: 'input' }), {}, { plainItems: true }]),
     ['something else', refusal('no'), { temperature: 1, reasoning: {} }, {}],
   ])('%s', (_name, answer, sent, expected) => {
     expect(learnt(400, answer, sent)).toEqual({ ...NO_QUIRKS, ...expected });
@@ -52,6 +57,9 @@ describe('what a refusal teaches', () => {
     ['session_id', refusal('property "session_id" is unsupported')],
     ['tool_choice', refusal('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set (tool_choice)')],
     ['parallel_tool_calls', refusal('Unsupported parameter: parallel_tool_calls')],
+    ['reasoning_effort', JSON.stringify({ code: 'invalid-argument', error: 'Model m does not support parameter reasoningEffort.' })],
+    ['reasoning.effort', JSON.stringify({ code: 'invalid-argument', error: 'Model m does not support parameter reasoningEffort.' })],
+    ['temperature', refusal('invalid temperature: only 1 is allowed for this model')],
     ['include', refusal("Invalid value: 'include'", { param: 'include' })],
   ])('%s is left out', (field, answer) => {
     const inner = { summary: 'auto', effort: 'low' };
@@ -75,6 +83,8 @@ describe('what a refusal teaches', () => {
 
   test.each([
     ['a wrong value of the configuration', refusal('temperature must be between 0 and 2', { param: 'temperature' }), { temperature: 3 }],
+    ['a wrong value that is called an invalid parameter', refusal('Invalid parameter: temperature must be between 0 and 2'), { temperature: 9 }],
+    ['a limit below the least', refusal('Invalid argument: max_output_tokens must be at least 16'), { max_output_tokens: 1 }],
     ['a common word', refusal('The request holds no reasoning for this provider; store it first'), { reasoning: {}, store: false, provider: {} }],
   ])('%s is no reason', (_name, answer, sent) => {
     expect(learnt(400, answer, sent)).toBe(NO_QUIRKS);

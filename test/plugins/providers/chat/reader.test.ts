@@ -119,7 +119,7 @@ describe('calls', () => {
       call({ ...named('t', '{}', { index: 0, id: 'A' }), extra_content: { google: { thought_signature: 's' } } }),
       finish('tool_calls'),
     );
-    expect(item).toEqual({ model: 'a-model', extras: { 0: { google: { thought_signature: 's' } } } });
+    expect(item).toEqual({ model: 'a-model', host: 'api.openai.com', extras: { 0: { google: { thought_signature: 's' } } } });
   });
 });
 
@@ -185,11 +185,22 @@ describe('text and reasoning', () => {
     for (const delta of got.deltas) if (delta.type === 'text') expect(Buffer.from(delta.text).toString()).toBe(delta.text);
   });
 
+  test('of several choices the first counts, by a number or a text', async () => {
+    const choice = (index: unknown, content: string) => ({ index, delta: { content } });
+    const { text } = await readEvents({ choices: [choice('1', 'B'), choice('0', 'A')] }, { choices: [choice(1, 'B')] }, finish('stop'), DONE);
+    expect(text).toBe('A');
+  });
+
   test('the field and the details are noted, with calls and without', async () => {
     const t = call(named('t', '{}', { index: 0, id: 'A' }));
-    expect((await readEvents(chunk({ reasoning_content: 'r' }), t, DONE)).item).toEqual({ model: 'a-model', reasoningField: 'reasoning_content' });
+    expect((await readEvents(chunk({ reasoning_content: 'r' }), t, DONE)).item).toEqual({
+      model: 'a-model',
+      host: 'api.openai.com',
+      reasoningField: 'reasoning_content',
+    });
     expect((await readEvents(chunk({ reasoning_content: 'r' }), chunk({ content: 'x' }), DONE)).item).toEqual({
       model: 'a-model',
+      host: 'api.openai.com',
       reasoningField: 'reasoning_content',
     });
     expect((await readEvents(chunk({ reasoning: 'r' }), t, DONE)).item).toBeUndefined();
@@ -200,6 +211,7 @@ describe('text and reasoning', () => {
     ];
     expect((await readEvents(...details, chunk({ content: 'x' }), DONE)).item).toEqual({
       model: 'a-model',
+      host: 'api.openai.com',
       details: [
         { type: 'reasoning.text', text: 'ab', index: 0, signature: 's' },
         { type: 'reasoning.encrypted', data: 'd', index: 0 },
@@ -263,6 +275,13 @@ describe('usage', () => {
   const base = { prompt_tokens: 10, completion_tokens: 4 };
 
   test.each<[string, object, object]>([
+    [
+      'less than nothing',
+      { usage: { prompt_tokens: -5, completion_tokens: 4, total_tokens: -1, cost: -1 } },
+      { promptTokens: 0, completionTokens: 4, totalTokens: 4 },
+    ],
+    ['texts', { usage: { prompt_tokens: '10', completion_tokens: '4' } }, { promptTokens: 10, completionTokens: 4, totalTokens: 14 }],
+    ['more than there can be', { usage: { prompt_tokens: 1e300, completion_tokens: 4 } }, { promptTokens: 0, completionTokens: 4, totalTokens: 4 }],
     ['plain', { usage: base }, { promptTokens: 10, completionTokens: 4, totalTokens: 14, cacheReadTokens: 0, reasoningTokens: 0 }],
     [
       'details',

@@ -123,6 +123,10 @@ describe('reasoning', () => {
     expect(after(call('A'))).not.toHaveProperty('reasoning_content');
     expect(after(call('A'), item({ reasoningField: 'reasoning_content' }, 'other'))).not.toHaveProperty('reasoning_content');
     expect(after(call('A'), item({ reasoningField: 'reasoning_content', model: 'other' }))).not.toHaveProperty('reasoning_content');
+    const from = (host: string) => [user('a'), assistant(call('A'), item({ reasoningField: 'reasoning_content', host })), results(result('A'))];
+    const sent = (host: string) => wireBody({ messages: from(host) }, { host: 'here.test' })['messages'];
+    expect(JSON.stringify(sent('there.test'))).not.toContain('reasoning_content');
+    expect(JSON.stringify(sent('here.test'))).toContain('reasoning_content');
   });
 
   test('also without calls where all of it is kept', () => {
@@ -269,6 +273,16 @@ describe('calls and results', () => {
 
   test('a made-up result says that the outcome is unknown', () => {
     expect(messages([assistant(call('A'))])[1]?.content).toMatch(/No result.*Check/);
+  });
+
+  test('an id that each reply gives anew is counted up, without counting from the beginning each time', () => {
+    const count = 10_000;
+    const history = Array.from({ length: count }, () => [assistant(call('call_0')), results(result('call_0'))]).flat();
+    const started = performance.now();
+    const ids = messages(history).flatMap((message) => message.tool_calls?.map((each) => each.id) ?? []);
+    expect([ids[0], ids[1], ids.at(-1), new Set(ids).size]).toEqual(['call_0', 'call_0_2', `call_0_${count}`, count]);
+    // Well under a second; counted from the beginning it is some ten.
+    expect(performance.now() - started).toBeLessThan(2500);
   });
 
   test('odd ids and names are made valid, the same way each time', () => {

@@ -209,6 +209,15 @@ describe('what a reply left goes back to where it came from', () => {
     expect(sent(block)).toEqual(expected);
   });
 
+  test('to the host that gave it, whatever the name of the provider', () => {
+    const from = (host: string) => {
+      const messages = [user('q'), assistant(call('A'), kept(slots, { host })), results(result('A'))];
+      return JSON.stringify(inputItems(request({ messages }), traits({ host: 'here.test' })));
+    };
+    expect(from('there.test')).not.toContain('rs_1');
+    expect(from('here.test')).toContain('rs_1');
+  });
+
   test('not to a host that does not take it back', () => {
     expect(sent(kept(slots), { ...NO_QUIRKS, plainItems: true })).toEqual(['A', 'A']);
   });

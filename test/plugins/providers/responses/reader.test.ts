@@ -117,6 +117,7 @@ describe('reasoning', () => {
     expect(item).toEqual({
       api: 'responses',
       model: 'a-model',
+      host: 'api.openai.com',
       slots: [
         { type: 'reasoning', item: { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' } },
         { type: 'message', id: 'msg_1', phase: 'commentary', chars: 5 },
