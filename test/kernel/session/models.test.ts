@@ -26,9 +26,11 @@ const ask = async ({ purpose, model, config }: Asked) => {
     },
   });
   await using session = await createTestSession({ plugins: [asker as never], script: [say('x')], aux: say('from script'), ...(config ? { config } : {}) });
+  // Before it is asked: what comes with the answer may have been and gone.
+  const booking = session.until('usage');
   const outcome = await session.client.command('ask', '');
   const [request] = [session.requests, ...providers.map(({ requests }) => requests)].flat();
-  const usage = await session.until('usage');
+  const usage = await booking;
   return { outcome, sent: `${request?.provider} ${request?.model}`, booked: `${usage.provider} ${usage.model} ${usage.purpose}` };
 };
 
