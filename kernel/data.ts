@@ -157,6 +157,8 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number;
   /** `off`, `low`, `medium`, `high`, `max` or a level of the provider's own. */
   readonly reasoning?: string;
+  /** The reply is to be one JSON document of this schema. Providers that cannot hold a model to it are asked without. */
+  readonly format?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> };
 }
 
 /** What a provider yields. Deltas only: nothing is cumulative but `usage`, of which the last one counts. */

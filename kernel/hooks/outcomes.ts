@@ -89,6 +89,7 @@ export const request = partial({
   messages: list(message),
   tools: list(card),
   maxOutputTokens: optional(count),
+  format: optional(record({ name: text, schema: record({}) })),
 });
 export const spawn = partial({
   argv: (value) => list(text)(value) ?? ((value as readonly string[]).length === 0 ? 'must have at least one word' : undefined),

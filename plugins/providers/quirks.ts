@@ -49,6 +49,8 @@ const OPTIONAL = [
   'reasoning',
   'thinking',
   'provider',
+  'response_format',
+  'text.format',
   'include',
   'store',
 ] as const;

@@ -16,7 +16,7 @@ const NO_RESPONSE = '(no response)';
 
 export const chatBody = (request: ModelRequest, host: HostTraits): ChatBody => {
   const { dialect, info, quirks, settings } = host;
-  const { model, maxOutputTokens, tools } = request;
+  const { model, maxOutputTokens, tools, format } = request;
   const fields = {
     model,
     messages: wireMessages(request, host),
@@ -26,6 +26,7 @@ export const chatBody = (request: ModelRequest, host: HostTraits): ChatBody => {
     ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
     ...(settings.topP === undefined ? {} : { top_p: settings.topP }),
     ...(tools.length === 0 ? {} : { tools: tools.map(wireTool), tool_choice: 'auto' }),
+    ...(format === undefined ? {} : { response_format: { type: 'json_schema', json_schema: { name: format.name, strict: true, schema: format.schema } } }),
     ...reasoningFields(dialect, request.reasoning, model, info?.reasoning),
     ...sessionFields(dialect, request.session),
     ...routingFields(dialect, settings),

@@ -16,6 +16,7 @@ export const responsesBody = (request: ModelRequest, host: HostTraits): Response
     ...(request.system === '' && !dialect.isCodex ? {} : { instructions: request.system }),
     input: [...inputItems(request, host)],
     ...toolFields(request.tools),
+    ...formatFields(request),
     ...(dialect.isCodex ? {} : samplingFields(request, settings)),
     ...reasoningFields(request, host),
     ...routingFields(dialect, settings),
@@ -33,6 +34,9 @@ const toolFields = (tools: readonly ToolCard[]): Partial<ResponsesBody> => {
   const list = tools.map(({ name, description, input }) => ({ type: 'function' as const, name, description, parameters: { ...input }, strict: false }));
   return { tools: list, tool_choice: 'auto' };
 };
+
+const formatFields = ({ format }: ModelRequest): Partial<ResponsesBody> =>
+  format === undefined ? {} : { text: { format: { type: 'json_schema', name: format.name, strict: true, schema: { ...format.schema } } } };
 
 const samplingFields = ({ maxOutputTokens }: ModelRequest, { temperature, topP }: ProviderConfig): Partial<ResponsesBody> => ({
   ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),

@@ -61,6 +61,8 @@ describe('what a refusal teaches', () => {
     ['reasoning.effort', JSON.stringify({ code: 'invalid-argument', error: 'Model m does not support parameter reasoningEffort.' })],
     ['temperature', refusal('invalid temperature: only 1 is allowed for this model')],
     ['include', refusal("Invalid value: 'include'", { param: 'include' })],
+    ['response_format', refusal("Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.")],
+    ['text.format', refusal("Unsupported parameter: 'text.format' is not supported with this model.", { param: 'text.format' })],
   ])('%s is left out', (field, answer) => {
     const inner = { summary: 'auto', effort: 'low' };
     const sent = {
@@ -69,7 +71,7 @@ describe('what a refusal teaches', () => {
       ...Object.fromEntries(
         ['temperature', 'top_p', 'stream_options', 'prompt_cache_key', 'session_id', 'tool_choice', 'parallel_tool_calls'].map((name) => [name, 1]),
       ),
-      ...(field.startsWith('reasoning.') || field === 'reasoning' ? { reasoning: inner } : { [field]: 1 }),
+      ...(field.startsWith('reasoning.') || field === 'reasoning' ? { reasoning: inner } : field === 'text.format' ? { text: { format: {} } } : { [field]: 1 }),
     };
     for (const status of [400, 422]) expect(learnt(status, answer, sent)).toEqual({ ...NO_QUIRKS, without: [field] });
     expect(learnt(500, answer, sent)).toBe(NO_QUIRKS);

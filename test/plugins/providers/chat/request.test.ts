@@ -50,6 +50,12 @@ describe('the request', () => {
     expect(Object.keys(wireBody())).toEqual(['model', 'messages', 'stream', 'stream_options']);
   });
 
+  test('a reply that is held to a schema', () => {
+    const format = { name: 'answer', schema: { type: 'object', properties: { n: { type: 'number' } } } };
+    expect(wireBody({ format })['response_format']).toEqual({ type: 'json_schema', json_schema: { name: 'answer', strict: true, schema: format.schema } });
+    expect(wireBody()).not.toHaveProperty('response_format');
+  });
+
   test('the limit by the dialect, and by what was learnt before that', () => {
     const at = 'https://api.openai.com/v1';
     expect(wireBody({ maxOutputTokens: 5 }, { baseUrl: at })).toMatchObject({ max_completion_tokens: 5 });

@@ -187,4 +187,10 @@ describe('the request', () => {
       }
     `);
   });
+
+  test('a reply that is held to a schema', () => {
+    const format = { name: 'answer', schema: { type: 'object', properties: { n: { type: 'number' } } } };
+    expect(body({ format })['text']).toEqual({ format: { type: 'json_schema', name: 'answer', strict: true, schema: format.schema } });
+    expect(body()).not.toHaveProperty('text');
+  });
 });
