@@ -111,9 +111,7 @@ const itemsOf = (entry: Entry, contextual: ReadonlySet<string>): readonly PageIt
 const mayRunBeside = ({ whileRunning = false }: Command, args: string): boolean => (typeof whileRunning === 'function' ? whileRunning(args) : whileRunning);
 
 /** What a command says goes to surfaces, logs and terminals: as an event would, without secrets. */
-const command = async (...asked: Parameters<typeof outcomeOf>): Promise<CommandOutcome> => asked[0].exits.redact(await outcomeOf(...asked));
-
-const outcomeOf = async (session: Session, options: ClientOptions, name: string, args: string): Promise<CommandOutcome> => {
+const command = async (session: Session, options: ClientOptions, name: string, args: string): Promise<CommandOutcome> => {
   const controller = new AbortController();
   session.commands.add(controller);
   try {
@@ -123,10 +121,10 @@ const outcomeOf = async (session: Session, options: ClientOptions, name: string,
     if (session.isRunning && !mayRunBeside(owned.item, args))
       return { ok: false, code: 'SESSION_BUSY', message: `/${name} has to wait until the running turn is over` };
     const result = await runAs({ plugin: owned.from, where: 'command', label: name }, () => owned.item.run(args, contextOf(session, controller.signal)));
-    return { ok: true, ...(result === undefined ? {} : { result }) };
+    return session.exits.redact({ ok: true, ...(result === undefined ? {} : { result }) });
   } catch (error) {
     const { code, fix } = isCastError(error) ? error : { code: 'INTERNAL', fix: undefined };
-    return { ok: false, code, message: messageOf(error), ...(fix === undefined ? {} : { suggestedFix: fix }) };
+    return session.exits.redact({ ok: false, code, message: messageOf(error), ...(fix === undefined ? {} : { suggestedFix: fix }) });
   } finally {
     session.commands.delete(controller);
   }
