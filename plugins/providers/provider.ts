@@ -25,7 +25,7 @@ async function* streamReply(parts: ProviderParts, request: ModelRequest, signal:
   const target = await aim({ ...parts, now: () => parts.clock.now() });
   const place = { ...target.place, model: request.model };
   const watch = startWatch(parts.clock, parts.options, place.host, signal);
-  const reply = parts.wire.reader({ request, host: place.host, fail: (body) => failureInside(body, place) });
+  const reply = parts.wire.reader({ request, host: target.hostname, fail: (body) => failureInside(body, place) });
   let chunks: AsyncIterator<Uint8Array> | undefined;
   try {
     chunks = bytesOf(await send(parts, target, request, watch.signal))[Symbol.asyncIterator]();

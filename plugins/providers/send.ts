@@ -54,7 +54,7 @@ export const send = async (parts: SendParts, target: Target, request: ModelReque
 
 const bodies = (
   { wire, name, config, info }: SendParts,
-  { baseUrl, place: { host } }: Target,
+  { baseUrl, hostname: host }: Target,
   model: string,
 ): ((asked: ModelRequest, quirks: Quirks) => object) => {
   const traits = {

@@ -35,6 +35,8 @@ export interface TargetParts {
 export interface Target {
   /** Without a slash at its end, and without a query: by it a host is remembered. */
   readonly baseUrl: string;
+  /** Without a port: a server on this machine is the same when it begins anew on another. */
+  readonly hostname: string;
   /** Of a path such as `/chat/completions`; the query of the configured address stays behind it. */
   address(path: string): string;
   readonly headers: Readonly<Record<string, string>>;
@@ -48,6 +50,7 @@ export const aim = async (parts: TargetParts): Promise<Target> => {
   const key = (await parts.secret(keyName))?.trim() || undefined;
   return {
     baseUrl,
+    hostname: url.hostname,
     address: (path) => `${baseUrl}${path}${url.search}`,
     headers: checked(headersOf(parts, url, key), parts, keyName),
     place: { host: url.host, keyName, key, now: parts.now },

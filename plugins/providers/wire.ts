@@ -9,7 +9,7 @@ import type { SseEvent } from './stream/sse.ts';
 export interface HostTraits {
   /** The name of the provider in the configuration: what it gave us to keep goes back to it alone. */
   readonly provider: string;
-  /** Of the base URL: one name may be given to one host after another, as the environment does. */
+  /** Name of the host of the base URL: one name may be given to one host after another, as the environment does. */
   readonly host?: string;
   readonly dialect: Dialect;
   /** What is known of the model. */

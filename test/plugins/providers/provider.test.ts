@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ModelRequest } from '../../../kernel/index.ts';
+import type { Message, ModelRequest } from '../../../kernel/index.ts';
 import { createFetch } from '../../../kernel/host/fetch.ts';
 import { chatProvider, clock, gather, type ProviderSetup, readPieces, request } from './replies.ts';
 
@@ -112,6 +112,21 @@ describe('requests', () => {
     expect((await ask('http://models.example.test/v1', { fetch: proxied })).text).toBe('packed');
     expect(seen[2]?.path).toBe('http://models.example.test/v1/chat/completions');
   });
+});
+
+test('what a reply left goes back to the host that gave it, on whatever port', async () => {
+  const thinks: RequestListener = (_incoming, reply) =>
+    reply.writeHead(200).end(data({ choices: [{ index: 0, delta: { reasoning_content: 'r' } }] }) + delta('hi') + END);
+  const [one, other] = [await serve(thinks), await serve(says('hi'))];
+  const { item } = await ask(one.url);
+  const history = (blocks: Message['blocks']): Message[] => [
+    { role: 'assistant', origin: 'model', blocks: [{ type: 'call', id: 'A', tool: 't', arguments: '{}' }, ...blocks] },
+    { role: 'tool', origin: 'kernel', blocks: [{ type: 'result', id: 'A', tool: 't', content: 'done', status: 'ok' }] },
+  ];
+  const messages = history([{ type: 'item', provider: 'test', data: item }]);
+  await ask(other.url, {}, { messages });
+  await ask(other.url.replace('127.0.0.1', 'localhost'), {}, { messages });
+  expect(other.seen.map(({ body }) => JSON.stringify(body).includes('reasoning_content'))).toEqual([true, false]);
 });
 
 describe('redirects', () => {
