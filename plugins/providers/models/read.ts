@@ -30,6 +30,8 @@ export const readJson = async (url: string, request: JsonRequest): Promise<unkno
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
   const answer = await fetch(url, {
     signal,
+    // What is sent along goes to the origin that was configured and to no other: a header may be a key by any name.
+    redirect: headers === undefined ? 'follow' : 'manual',
     headers: { ...headers, accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
   });

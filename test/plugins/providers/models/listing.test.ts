@@ -183,6 +183,15 @@ describe('asking for it', () => {
     expect(server.asked).toHaveLength(1);
   });
 
+  test('a redirect is not followed: the headers are for the configured origin alone', async () => {
+    const elsewhere = await standIn({ '/v1/models': { data: [{ id: 'stolen' }] } });
+    const moved = (_incoming: unknown, reply: { writeHead(status: number, headers: object): { end(): void } }) =>
+      reply.writeHead(307, { location: `${elsewhere.baseUrl}/models` }).end();
+    const { answer } = await ask({ '/v1/models': moved }, 'k-1');
+    await expect(answer).rejects.toMatchObject({ name: 'ProviderError', message: expect.stringContaining('HTTP 307') });
+    expect(elsewhere.asked).toEqual([]);
+  });
+
   test('nobody there', async () => {
     const target = await aim({ name: 'p', config: { baseUrl: 'http://127.0.0.1:9/v1' }, secret: async () => undefined, version: '1', now: () => 0 });
     await expect(listModels(target, createFetch({}) as typeof fetch, new AbortController().signal)).rejects.toMatchObject({ kind: 'network' });
