@@ -1,5 +1,5 @@
 /** How many tokens a request has, roughly: one count for whatever has to be decided before a provider says how many there were. */
-import type { Block, Message, ModelRequest } from './data.ts';
+import type { Block, Message, ModelRequest, ToolCard } from './data.ts';
 
 const CHARACTERS = 4;
 /** What the frame of a message takes. */
@@ -23,7 +23,18 @@ const counted = new WeakMap<readonly Block[], number>();
 
 /** Of all that is sent: the system text, the tools, the messages. */
 export const estimateRequest = ({ system, tools, messages }: Pick<ModelRequest, 'system' | 'tools' | 'messages'>): number =>
-  messages.reduce((sum, message) => sum + estimateMessage(message), estimateText(system + JSON.stringify(tools)));
+  messages.reduce((sum, message) => sum + estimateMessage(message), Math.ceil((weigh(system) + weighTools(tools)) / CHARACTERS));
+
+// The same list for all requests of a generation.
+const weighTools = (tools: readonly ToolCard[]): number => {
+  let weight = toolWeights.get(tools);
+  if (weight === undefined) {
+    weight = weigh(JSON.stringify(tools));
+    toolWeights.set(tools, weight);
+  }
+  return weight;
+};
+const toolWeights = new WeakMap<readonly ToolCard[], number>();
 
 /** In characters. */
 const weightOf = (block: Block): number => {

@@ -15,10 +15,11 @@ export type Difference = Omit<CacheBreak, 'turn' | 'step'>;
 
 /** Undefined when the whole of the shorter request is the beginning of the longer one. */
 export const breakBetween = (before: ModelRequest, now: ModelRequest): Difference | undefined => {
-  const tokens = estimateRequest(before);
-  if (before.provider !== now.provider || before.model !== now.model) return { at: 'model', what: `${before.provider}/${before.model}`, tokens };
-  if (before.system !== now.system) return { at: 'system', what: 'system', tokens };
-  if (before.tools !== now.tools && JSON.stringify(before.tools) !== JSON.stringify(now.tools)) return { at: 'tools', what: 'tools', tokens };
+  if (before.provider !== now.provider || before.model !== now.model)
+    return { at: 'model', what: `${before.provider}/${before.model}`, tokens: estimateRequest(before) };
+  if (before.system !== now.system) return { at: 'system', what: 'system', tokens: estimateRequest(before) };
+  if (before.tools !== now.tools && JSON.stringify(before.tools) !== JSON.stringify(now.tools))
+    return { at: 'tools', what: 'tools', tokens: estimateRequest(before) };
   const length = Math.min(before.messages.length, now.messages.length);
   for (let index = 0; index < length; index++) {
     const [old, fresh] = [before.messages[index], now.messages[index]];

@@ -6,8 +6,21 @@ type Run = (desk: Desk, args: string, at: CommandContext) => ReturnType<Command[
 
 const isBare = (args: string): boolean => args.trim() === '';
 
+type LateCommand = Omit<Command, 'run'> & { readonly load: () => Promise<Run> };
+
+const slot = (name: 'subagent' | 'plan', summary: string): LateCommand => ({
+  name: `${name}-model`,
+  summary,
+  args: '[MODEL | off]',
+  whileRunning: isBare,
+  load: async () => {
+    const { runSlot } = await import('./slot.ts');
+    return (desk, args, at) => runSlot(desk, name, args, at);
+  },
+});
+
 /** Those that only look may be given while a turn runs. */
-const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<Run> })[] = [
+const COMMANDS: readonly LateCommand[] = [
   {
     name: 'provider',
     summary: 'Shows, adds, switches and removes providers of models',
@@ -22,26 +35,8 @@ const COMMANDS: readonly (Omit<Command, 'run'> & { readonly load: () => Promise<
     whileRunning: isBare,
     load: async () => (await import('./model.ts')).runModel,
   },
-  {
-    name: 'subagent-model',
-    summary: 'The model of sub-agents',
-    args: '[MODEL | off]',
-    whileRunning: isBare,
-    load: async () => {
-      const { runSlot } = await import('./slot.ts');
-      return (desk, args, at) => runSlot(desk, 'subagent', args, at);
-    },
-  },
-  {
-    name: 'plan-model',
-    summary: 'The model of plan mode',
-    args: '[MODEL | off]',
-    whileRunning: isBare,
-    load: async () => {
-      const { runSlot } = await import('./slot.ts');
-      return (desk, args, at) => runSlot(desk, 'plan', args, at);
-    },
-  },
+  slot('subagent', 'The model of sub-agents'),
+  slot('plan', 'The model of plan mode'),
   {
     name: 'reasoning',
     summary: 'How much the model reasons',

@@ -88,7 +88,7 @@ const isSameTag = (name: unknown, model: string): boolean => {
 };
 
 /** What the model was made for, and what its file sets: the window that it runs with may be smaller. */
-export const shownFacts = (shown: unknown): Facts => {
+const shownFacts = (shown: unknown): Facts => {
   const info = fieldsOf(shown, 'model_info');
   const trained = Object.entries(info).find(([key]) => key.endsWith('.context_length'))?.[1];
   const set = /^\s*num_ctx\s+(\d+)\s*$/m.exec(textOf(isFields(shown) ? shown['parameters'] : undefined) ?? '')?.[1];
