@@ -14,6 +14,7 @@ export type * from './contracts/store.ts';
 export type * from './contracts/usage.ts';
 export type { CallHooks, FaultPolicy, HookClass, HookName, Hooks, Later, Stage } from './hooks/catalogue.ts';
 export type * from './hooks/subjects.ts';
+export * from './images.ts';
 export * from './model-ref.ts';
 export * from './plugin.ts';
 export { checkedBy, describeIssue, jsonSchema, validate } from './schema.ts';

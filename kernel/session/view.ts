@@ -1,6 +1,7 @@
 /** Entries as messages for the model: calls paired with results, what was turned back left out, what was compacted replaced. */
 import type { Block, CallBlock, Entry, EntryData, Message, NewEntry } from '../data.ts';
 import type { ViewMessage } from '../hooks/subjects.ts';
+import { withoutImages } from '../images.ts';
 import { estimateMessage } from '../tokens.ts';
 
 type MessageEntry = Extract<Entry, { kind: 'message' }>;
@@ -117,7 +118,7 @@ const shown = (entry: MessageEntry, masks?: ReadonlyMap<string, Mask>): ViewMess
 const maskedBy = (mask: Mask, message: Message): Message => {
   let masked = maskedMessages.get(mask);
   if (!masked) {
-    masked = { ...message, blocks: mask.only === 'images' ? withoutImages(message, mask.note) : withoutContent(message, mask.note) };
+    masked = mask.only === 'images' ? withoutImages(message, mask.note) : { ...message, blocks: withoutContent(message, mask.note) };
     maskedMessages.set(mask, masked);
   }
   return masked;
@@ -127,12 +128,6 @@ const maskedMessages = new WeakMap<Mask, Message>();
 const withoutContent = ({ role, blocks }: Message, note: string): readonly Block[] => {
   const calls = blocks.filter((block) => block.type === 'call');
   return role === 'tool' ? blocks.flatMap((block) => (block.type === 'result' ? [{ ...block, content: note }] : [])) : [{ type: 'text', text: note }, ...calls];
-};
-const withoutImages = ({ role, blocks }: Message, note: string): readonly Block[] => {
-  const kept = blocks.filter((block) => block.type !== 'image');
-  if (kept.length === blocks.length) return blocks;
-  if (role !== 'tool') return [...kept, { type: 'text', text: note }];
-  return kept.map((block) => (block.type === 'result' ? { ...block, content: `${block.content}\n${note}` } : block));
 };
 
 /** Made once: a view is taken at each step, and most of it is as it was. */

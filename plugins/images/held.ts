@@ -1,5 +1,5 @@
 /** The images of a conversation: how many bytes of a request they are, and messages without them. */
-import type { Block, Message, ViewMessage } from '../../kernel/index.ts';
+import type { Message, ViewMessage } from '../../kernel/index.ts';
 
 /** The images of one message. */
 export interface Held {
@@ -36,14 +36,4 @@ export const olderHalf = (held: readonly Held[]): readonly Held[] => {
     half.push(each);
   }
   return half;
-};
-
-/** Byte for byte what a mask of the images makes of them, so that the beginning of a request holds still once they are masked. */
-export const withoutImages = (messages: readonly Message[], note: string): readonly Message[] =>
-  messages.map((message) => (hasImages(message) ? { ...message, blocks: replaced(message, note) } : message));
-
-const replaced = ({ role, blocks }: Message, note: string): readonly Block[] => {
-  const kept = blocks.filter((block) => block.type !== 'image');
-  if (role !== 'tool') return [...kept, { type: 'text', text: note }];
-  return kept.map((block) => (block.type === 'result' ? { ...block, content: `${block.content}\n${note}` } : block));
 };

@@ -1,6 +1,6 @@
 /** Which images of a conversation a model gets, and what is tried without them when it refuses a request. */
-import type { Failure, Message, ModelRequest, Recovery, Scope, SessionFace } from '../../kernel/index.ts';
-import { bytesOf, hasImages, type Held, heldIn, imagesOf, olderHalf, otherBytesIn, withoutImages } from './held.ts';
+import { type Failure, type Message, type ModelRequest, type Recovery, type Scope, type SessionFace, withoutImages } from '../../kernel/index.ts';
+import { bytesOf, hasImages, type Held, heldIn, imagesOf, olderHalf, otherBytesIn } from './held.ts';
 import { verdictOn } from './refusal.ts';
 
 /** Halvings for one reply: of any number of images less than one in 200 is left then. */
@@ -82,7 +82,7 @@ export const createImages = ({ session, notice, warn, blind, isKnownBlind }: Ima
       if (trial && nameOf(trial) !== nameOf(request)) trial = undefined;
       if (!(isKnown || trial) || !request.messages.some(hasImages)) return undefined;
       if (isKnown) warnOnce(request);
-      return { messages: withoutImages(request.messages, UNSEEN_NOTE) };
+      return { messages: request.messages.map((message) => withoutImages(message, UNSEEN_NOTE)) };
     },
     recover: async (failure) => {
       const verdict = verdictOn(failure);
