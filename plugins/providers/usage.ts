@@ -4,17 +4,21 @@ import { type Fields, fieldsOf, isFields, listOf, placeOf } from './values.ts';
 
 export type UsageDelta = Extract<Delta, { type: 'usage' }>;
 
-/** Of a chunk, wherever it keeps them; undefined when it has none. */
+/** Of a chunk, wherever it keeps them; undefined when it has none. Asked for every token, so nothing is built for it. */
 export const usageOf = (chunk: Fields): UsageDelta | undefined => {
-  const usage = [chunk['usage'], fieldsOf(chunk, 'x_groq')['usage'], inChoices(chunk['choices'])].find((place) => isFields(place) && counted(place));
-  return isFields(usage) ? toDelta(usage) : undefined;
+  const usage = counted(chunk['usage']) ?? counted(fieldsOf(chunk, 'x_groq')['usage']) ?? inChoices(chunk['choices']);
+  return usage && toDelta(usage);
 };
-const inChoices = (choices: unknown): unknown => {
-  for (const choice of listOf(choices)) if (isFields(choice) && isFields(choice['usage']) && counted(choice['usage'])) return choice['usage'];
+const inChoices = (choices: unknown): Fields | undefined => {
+  for (const choice of listOf(choices)) {
+    const usage = isFields(choice) ? counted(choice['usage']) : undefined;
+    if (usage) return usage;
+  }
   return undefined;
 };
 
-const counted = (usage: Fields): boolean =>
+const counted = (usage: unknown): Fields | undefined => (isFields(usage) && isCounted(usage) ? usage : undefined);
+const isCounted = (usage: Fields): boolean =>
   first(usage['prompt_tokens'], usage['input_tokens'], usage['completion_tokens'], usage['output_tokens']) !== undefined;
 const first = (...values: readonly unknown[]): number | undefined => values.map(countOf).find((value) => value !== undefined);
 /** What is less than nothing, or more than can be counted, was not counted. */

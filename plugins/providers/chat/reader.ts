@@ -154,7 +154,7 @@ export class ChatReader implements ReplyReader {
   }
 
   #chunk(chunk: Fields, out: Delta[]): void {
-    const choice = listOf(chunk['choices']).find((each) => isFields(each) && (placeOf(each['index']) ?? 0) === 0);
+    const choice = listOf(chunk['choices']).find(isFirst);
     const streamed = fieldsOf(choice, 'delta');
     const isWhole = isFields(choice) && isFields(choice['message']) && Object.keys(streamed).length === 0;
     const message = isWhole ? fieldsOf(choice, 'message') : streamed;
@@ -244,6 +244,9 @@ function* thenFail(deltas: readonly Delta[], error: unknown): Generator<Delta> {
   yield* deltas;
   throw error;
 }
+
+/** The first of several replies. */
+const isFirst = (choice: unknown): boolean => isFields(choice) && (placeOf(choice['index']) ?? 0) === 0;
 
 // Asked for every token, so nothing is built for it.
 const carriesContent = (message: Fields): boolean =>

@@ -32,8 +32,10 @@ const MAX_KNOWN = 200;
 /** `setting` is `providers.NAME.dialect`; what is no dialect counts as `auto`, as the configuration was checked before. */
 export const dialectOf = (baseUrl: string, model: string, setting: string | undefined): Dialect => {
   const key = JSON.stringify([baseUrl, model, setting]);
-  const dialect = known.get(key) ?? read(new URL(baseUrl), model, setting);
+  const before = known.get(key);
+  if (before) return before;
   if (known.size >= MAX_KNOWN) known.clear();
+  const dialect = read(new URL(baseUrl), model, setting);
   known.set(key, dialect);
   return dialect;
 };
