@@ -12,6 +12,8 @@ export const drawSketch = (sketch: Sketch): string => {
       return `${sketch.title}\n${drawSketch(sketch.body).replace(/^/gm, '  ')}`;
     case 'badge':
       return `[${sketch.text}]`;
+    case 'progress':
+      return `${sketch.done}/${sketch.total}${sketch.text === '' ? '' : ` ${sketch.text}`}`;
     default:
       return sketch.text;
   }

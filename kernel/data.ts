@@ -52,6 +52,7 @@ export type Block =
       readonly status: CallStatus;
       readonly error?: ToolFailure;
       readonly details?: unknown;
+      readonly view?: Sketch;
     }
   | { readonly type: 'image'; readonly image: Image /** The call whose result it belongs to. */; readonly call?: string }
   /** Something that only its provider understands (encrypted reasoning, a signature) and that goes back to it alone. */
@@ -197,7 +198,13 @@ export interface Provider {
 
 /** Drawn by each surface in its own way and at its own width: no plugin knows what a terminal is. */
 export type Sketch =
-  | { readonly kind: 'text' | 'code' | 'diff' | 'markdown'; readonly text: string }
+  | { readonly kind: 'text' | 'markdown'; readonly text: string }
+  /** `path` tells its language, `line` is the number of its first line. */
+  | { readonly kind: 'code'; readonly text: string; readonly path?: string; readonly line?: number }
+  /** Unified hunks: `@@ -1,3 +1,4 @@` and their lines. */
+  | { readonly kind: 'diff'; readonly text: string; readonly path?: string }
+  /** `done` of `total`, with what is going on. */
+  | { readonly kind: 'progress'; readonly text: string; readonly done: number; readonly total: number }
   | { readonly kind: 'rows'; readonly rows: readonly Sketch[] }
   | {
       readonly kind: 'table';

@@ -1,5 +1,5 @@
 /** What a session tells: facts in order, never dropped, and deltas that a slow reader gets merged. Nothing here changes anything. */
-import type { CallStatus, Message, Purpose, ToolFailure, Usage } from './data.ts';
+import type { CallStatus, Message, Purpose, Sketch, ToolFailure, Usage } from './data.ts';
 import type { Question } from './hooks/subjects.ts';
 
 /** Types of events; a plugin's own travel as `plugin`. */
@@ -23,7 +23,8 @@ export interface EventMap {
     content: string;
     error?: ToolFailure;
     durationMs: number /** A gate or an unanswered ask turned it down. */;
-    denied?: string;
+    denied?: string /** How to draw it; absent: as the content. */;
+    view?: Sketch;
   };
   usage: { usage: Usage; purpose: Purpose; estimated?: boolean; provider: string; model: string; child?: string };
   retry: { attempt: number; delayMs: number; reason: string };

@@ -164,6 +164,11 @@ export interface Scope<C, P extends Capability> {
   redact(pattern: RegExp): void;
   /** A `<system-reminder>` for the model, appended once, in force from the next request. */
   remind(text: string): Promise<void>;
+  /**
+   * Input that the plugin brings: into the running turn at its next step, or a turn of its own when none runs. A `notice` says that
+   * something has happened and reaches the model as a `<system-reminder>`; an `answer` is what a person said. Nothing once the session is closed.
+   */
+  submit(text: string, as: 'notice' | 'answer'): void;
   /** Shown to the user. */
   notice(text: string, code?: string): void;
   warn(text: string, code?: string): void;
@@ -230,7 +235,9 @@ export interface Tool {
   readonly schema: Schema;
   /** Names that models use for it by mistake. */
   readonly aliases: readonly string[];
+  readonly synonyms: readonly string[];
   readonly exclusive: boolean;
+  readonly repair: boolean;
   effectOf(input: never): Effect;
   paths(input: never): readonly string[];
   resolve(input: never): Resolved | undefined;
@@ -249,9 +256,17 @@ export interface ToolSpec<I extends Schema & JsonSchemaSource> {
   readonly effect: Effect | ((input: Out<I>) => Effect);
   /** Paths that the call reads or changes; made canonical by the kernel. Writes of one path run one after another. */
   paths?(input: Out<I>): readonly string[];
+  /** Names that models use for it by mistake: who calls one is told the right one. */
   readonly aliases?: readonly string[];
+  /** Names by which it is called as well: such a call is a call of this tool, and its name is the tool's to everybody. */
+  readonly synonyms?: readonly string[];
   /** Nothing else of the batch runs beside it. */
   readonly exclusive?: boolean;
+  /**
+   * Arguments that are no JSON may be mended, in ways that leave no doubt: raw control characters inside texts are escaped, what stands
+   * behind the object is dropped. Default false.
+   */
+  readonly repair?: boolean;
   /** The call that this one stands for, before gates see it; undefined when it stands for itself. */
   resolve?(input: Out<I>): Resolved | undefined;
   /** A text is an `ok` result. A throw becomes an `error` result, so a tool need not catch; `ToolError` gives it a code. */
@@ -265,7 +280,9 @@ export const defineTool = <I extends Schema & JsonSchemaSource>(spec: ToolSpec<I
     card: { name: spec.name, description: spec.description, input: spec.input['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) },
     schema: spec.input,
     aliases: spec.aliases ?? [],
+    synonyms: spec.synonyms ?? [],
     exclusive: spec.exclusive ?? false,
+    repair: spec.repair ?? false,
     effectOf: (input: Out<I>) => (typeof effect === 'function' ? effect(input) : effect),
     paths: (input: Out<I>) => spec.paths?.(input) ?? [],
     resolve: (input: Out<I>) => spec.resolve?.(input),

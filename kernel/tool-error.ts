@@ -7,7 +7,7 @@ const MAX_MESSAGE = 3_000;
 
 /**
  * Thrown by a tool to end its call early: the model gets `result`, whose message is cut behind 3,000 characters. Any other error that a
- * tool throws reaches the model too, with a code guessed from its wording and without the `result` hook.
+ * tool throws reaches the model too, with a code guessed from its wording.
  */
 export class ToolError extends Error {
   readonly result: ToolResult & { readonly error: ToolFailure };

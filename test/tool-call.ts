@@ -12,7 +12,7 @@ export const callTool = async (tool: Tool | undefined, given: unknown, cwd: stri
   const input = checked.value as never;
   const paths = await Promise.all(tool.paths(input).map((path) => canonicalPath(path, cwd)));
   const call = { id: 'c1', tool: tool.name, input, cwd, paths, signal: new AbortController().signal, progress() {}, ...more } as unknown as ToolCall;
-  const result = await tool.run(input, call).catch(thrownAnswer);
+  const result = await tool.run(input, call).catch((error: unknown) => thrownAnswer(call.signal, error));
   return typeof result === 'string' ? { status: 'ok', content: result } : { status: 'ok', content: '', ...result };
 };
 

@@ -2,6 +2,7 @@
 import type { Block, ToolFailure } from '../data.ts';
 import { describeIssue, validate, type Schema } from '../schema.ts';
 import type { Tool } from '../plugin.ts';
+import { repairObject } from './repair.ts';
 
 /** Levels: more than any tool asks for, and few enough for whoever walks through them. */
 const MAX_DEPTH = 100;
@@ -13,14 +14,16 @@ const invalid = (problem: string, suggestedFix: string): Parsed => ({
   error: { code: 'INVALID_ARGUMENT', retryable: false, suggestedFix },
 });
 
-/** Nothing, empty and null mean no arguments; an object in a string is unwrapped; anything else is refused. */
-export const parseArguments = (raw: string): Parsed => {
+/** Nothing, empty and null mean no arguments; an object in a string is unwrapped; anything else is refused, or mended where the tool allows that. */
+export const parseArguments = (raw: string, mayRepair = false): Parsed => {
   if (raw.trim() === '') return { input: {} };
   let value: unknown;
   try {
     value = JSON.parse(raw);
     if (typeof value === 'string') value = JSON.parse(value);
   } catch (error) {
+    const mended = mayRepair ? repairObject(raw) : undefined;
+    if (mended !== undefined && mended !== raw) return parseArguments(mended);
     if (isUnfinished(raw)) return CUT;
     return invalid(
       `The arguments are not valid JSON (${error instanceof Error ? error.message : 'unreadable'}); the call was not run.`,

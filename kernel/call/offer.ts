@@ -38,11 +38,14 @@ export class ToolOffer implements Offer, Attributed {
     };
     return { view: { tools, keep } satisfies Offer, commit };
   }
-  /** A name that differs only in case or in spaces around it is meant for the tool. */
+  /** A name that differs only in case or in spaces around it is meant for the tool; no synonym takes the place of a name. */
   find(name: string): Owned<Tool> | undefined {
     const offered = this.#offered();
     const plain = name.trim().toLowerCase();
-    return offered.find(({ item }) => item.name === name) ?? offered.find(({ item }) => item.name.toLowerCase() === plain);
+    const exact = offered.find(({ item }) => item.name === name) ?? offered.find(({ item }) => item.name.toLowerCase() === plain);
+    // A tool of that very name which is withheld is not replaced by another one.
+    if (exact || this.isWithheld(name)) return exact;
+    return offered.find(({ item }) => item.synonyms.includes(plain));
   }
   isWithheld(name: string): boolean {
     return this.#withheld.has(name);

@@ -2,14 +2,12 @@
 import type { Block, CallBlock, Message, ToolErrorCode, ToolFailure } from '../data.ts';
 import { isCastError, messageOf } from '../errors.ts';
 import type { ToolResult } from '../hooks/subjects.ts';
+import { LIMITS } from '../limits.ts';
 import { isToolError } from '../tool-error.ts';
 import type { ToolOffer } from './offer.ts';
 
-export const ABORTED: ToolResult = {
-  content: '[ABORTED] The call was stopped before it finished.',
-  status: 'aborted',
-  error: { code: 'ABORTED', retryable: false },
-};
+const STOPPED: ToolFailure = { code: 'ABORTED', retryable: false };
+export const ABORTED: ToolResult = { content: '[ABORTED] The call was stopped before it finished.', status: 'aborted', error: STOPPED };
 
 export const denied = (reason: string, code: ToolErrorCode = 'PERMISSION_DENIED', endsTurn?: boolean): ToolResult => ({
   content: reason,
@@ -33,11 +31,8 @@ export const unknownTool = (offer: ToolOffer, name: string): ToolResult => {
   };
 };
 
-/** What a tool threw as its answer; anything else it threw goes on. */
-export const thrownAnswer = (error: unknown): Partial<ToolResult> => {
-  if (isToolError(error)) return error.result;
-  throw error;
-};
+/** What a tool threw, as its answer. */
+export const thrownAnswer = (signal: AbortSignal, error: unknown): Partial<ToolResult> => (isToolError(error) ? error.result : fault(signal, error));
 
 /** What a tool answered, with what it left out filled in. */
 export const completed = (answer: string | Partial<ToolResult>): ToolResult => {
@@ -45,17 +40,21 @@ export const completed = (answer: string | Partial<ToolResult>): ToolResult => {
   if (typeof answer !== 'object' || answer === null || (answer.content !== undefined && typeof answer.content !== 'string')) {
     return { content: 'The tool answered with something that is no result.', status: 'error', error: { code: 'INTERNAL_ERROR', retryable: false } };
   }
-  const result = { status: 'ok', ...answer, content: answer.content ?? '', ...plainDetails(answer.details) } as const;
+  const { details: givenDetails, view: givenView, ...plain } = answer;
+  const [details, view] = [storable(givenDetails), storable(givenView)];
+  const beside = { ...(details === undefined ? {} : { details }), ...(view === undefined ? {} : { view }) };
+  const result = { status: 'ok', ...plain, ...beside, content: answer.content ?? '' } as const;
   if (result.status === 'ok' || result.error) return result;
-  return { ...result, error: { code: result.status === 'aborted' ? 'ABORTED' : inferCode(result.content), retryable: false } };
+  return { ...result, error: result.status === 'aborted' ? STOPPED : inferred(result.content) };
 };
 
-/** Details are stored, so they have to be plain JSON; what is not is left out. */
-const plainDetails = (details: unknown): { readonly details?: unknown } => {
+/** What is stored beside the content has to be plain JSON, no longer than a content; what is not is left out. */
+const storable = <T>(value: T): T | undefined => {
   try {
-    return details === undefined ? {} : { details: JSON.parse(JSON.stringify(details)) as unknown };
+    const json = JSON.stringify(value) as string | undefined;
+    return json === undefined || json.length > LIMITS.resultBytes ? undefined : (JSON.parse(json) as T);
   } catch {
-    return { details: undefined };
+    return undefined;
   }
 };
 
@@ -63,11 +62,20 @@ const plainDetails = (details: unknown): { readonly details?: unknown } => {
 export const notRun = (why: unknown): ToolResult => denied(`Not run: ${messageOf(why)}`, isCastError(why) ? why.code : 'INTERNAL_ERROR');
 
 /** As it is stored. */
-export const resultMessage = (block: CallBlock, { content, status, error, details, images = [] }: ToolResult): Message => ({
+export const resultMessage = (block: CallBlock, { content, status, error, details, view, images = [] }: ToolResult): Message => ({
   role: 'tool',
   origin: 'kernel',
   blocks: [
-    { type: 'result', id: block.id, tool: block.tool, content, status, ...(error ? { error } : {}), ...(details === undefined ? {} : { details }) },
+    {
+      type: 'result',
+      id: block.id,
+      tool: block.tool,
+      content,
+      status,
+      ...(error ? { error } : {}),
+      ...(details === undefined ? {} : { details }),
+      ...(view ? { view } : {}),
+    },
     ...images.map((image): Block => ({ type: 'image', image, call: block.id })),
   ],
 });
@@ -88,18 +96,23 @@ export const fault = (signal: AbortSignal, error: unknown): ToolResult => {
   const content = messageOf(error);
   // A guard that failed has not allowed anything.
   if (isCastError(error) && error.code === 'HOOK_FAULT') return denied(`${content}. What a faulty guard looks after is refused.`);
-  return { content, status: 'error', error: { code: inferCode(content), retryable: false } };
+  return { content, status: 'error', error: inferred(content) };
 };
 
 const WORDINGS: readonly (readonly [ToolErrorCode, RegExp])[] = [
   ['ABORTED', /\[aborted\]|cancelled|interrupted/i],
   ['TIMEOUT', /time(d )?out/i],
   ['PERMISSION_DENIED', /permission denied|not permitted|blocked by|EACCES|EPERM/i],
-  ['NOT_FOUND', /not found|no such|ENOENT/i],
-  ['INVALID_ARGUMENT', /required|invalid|must be/i],
+  ['NOT_FOUND', /not found|no such|no background task|ENOENT/i],
+  ['INVALID_ARGUMENT', /required|invalid|must be|unknown tool/i],
   ['UNAVAILABLE', /not available|not configured/i],
   ['CONFLICT', /conflict|already exists/i],
-  ['EXTERNAL_ERROR', /fetch|network|ECONN/i],
+  ['EXTERNAL_ERROR', /fetch|network|search error|\bmcp\b|ECONN/i],
 ];
+/** What may go better when it is simply done again. */
+const PASSING: ReadonlySet<ToolErrorCode> = new Set(['TIMEOUT', 'EXTERNAL_ERROR']);
 /** For tools that throw or fail without a code of their own. */
-const inferCode = (content: string): ToolErrorCode => WORDINGS.find(([, wording]) => wording.test(content))?.[0] ?? 'INTERNAL_ERROR';
+const inferred = (content: string): ToolFailure => {
+  const code = WORDINGS.find(([, wording]) => wording.test(content))?.[0] ?? 'INTERNAL_ERROR';
+  return { code, retryable: PASSING.has(code) };
+};

@@ -32,9 +32,9 @@ export type Prepared = {
 type Problem = Exclude<Parsed, { input: unknown }>;
 
 export const prepare = async (session: Session, at: StepContext, block: CallBlock, offer: ToolOffer): Promise<Prepared> => {
-  const parsed = parseArguments(block.arguments);
-  const shown = 'input' in parsed ? parsed.input : block.arguments;
   const owned = offer.find(block.tool);
+  const parsed = parseArguments(block.arguments, owned?.item.repair);
+  const shown = 'input' in parsed ? parsed.input : block.arguments;
   const refuse = (result: ToolResult): Prepared => ({ block, name: owned?.item.name ?? block.tool, shown, overlaps: true, refused: result });
   if (!owned) return refuse(unknownTool(offer, block.tool));
   if (!('input' in parsed)) return refuse(refused(parsed));

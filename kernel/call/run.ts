@@ -25,7 +25,8 @@ const judgeAndRun = async (session: Session, { tool, from, draft }: Ready): Prom
   draft.signal.throwIfAborted();
   if (draft.effect !== 'read') await session.append([{ kind: 'started', data: { call: draft.id, tool: draft.tool } }]);
   draft.signal.throwIfAborted();
-  const answer = await runAs({ plugin: from, where: 'tool', label: tool.name }, async () => tool.run(draft.input as never, draft)).catch(thrownAnswer);
+  const running = runAs({ plugin: from, where: 'tool', label: tool.name }, async () => tool.run(draft.input as never, draft));
+  const answer = await running.catch((error: unknown) => thrownAnswer(draft.signal, error));
   const result = completed(answer);
   const isOver = result.status === 'denied' || result.status === 'aborted';
   return withNotes(isOver ? result : await session.hooks.waterfall('result', result, draft));

@@ -22,6 +22,8 @@ export type PageItem =
       readonly status: CallStatus;
       readonly content: string;
       readonly error?: ToolFailure;
+      /** How to draw it; absent: as the content. */
+      readonly view?: Sketch;
       readonly inContext: boolean;
     }
   | { readonly kind: 'compaction'; readonly entry: string; readonly seq: number; readonly at: number; readonly summary: string };

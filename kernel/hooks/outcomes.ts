@@ -104,6 +104,7 @@ export const result = partial({
   notes: optional(list(note)),
   changed: optional(list(text)),
   endsTurn: optional(flag),
+  view: optional(record({ kind: text })),
 });
 export const call: Check = maybe((outcome) => (isObject(outcome) && isObject(outcome['input']) ? undefined : 'an object with an object `input` is expected'));
 export const recovery: Check = maybe((outcome) => {

@@ -1,5 +1,5 @@
 /** What the hooks are about. Subjects with methods occur only where a faulty tap is not skipped, so no half change counts. */
-import type { CallStatus, Image, Input, InputSource, Message, ModelRequest, Note, ToolCard, ToolFailure } from '../data.ts';
+import type { CallStatus, Image, Input, InputSource, Message, ModelRequest, Note, Sketch, ToolCard, ToolFailure } from '../data.ts';
 import type { ProviderFailure } from '../errors.ts';
 
 export type Effect = 'read' | 'write' | 'exec' | 'talk';
@@ -179,8 +179,10 @@ export interface ToolResult {
   readonly changed?: readonly string[];
   /** The turn ends once the batch is done. */
   readonly endsTurn?: boolean;
-  /** For surfaces and replay; never sent to the model. */
+  /** Facts for programs: taps, replay. Never sent to the model. */
   readonly details?: unknown;
+  /** How surfaces draw it, each in its own way; default: the content. Never sent to the model. */
+  readonly view?: Sketch;
 }
 export type Vote =
   /** `code` of the result; default PERMISSION_DENIED. */

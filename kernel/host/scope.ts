@@ -6,7 +6,7 @@ import { runAs } from '../hooks/running.ts';
 import type { Capability, Panel, Scope } from '../plugin.ts';
 import type { Generation } from '../session/generation.ts';
 import type { Session } from '../session/session.ts';
-import { reminderBy } from '../session/view.ts';
+import { reminder, reminderBy } from '../session/view.ts';
 import type { Credentials } from './credentials.ts';
 import type { LoadedPlugin } from './plugins.ts';
 import { createPowers } from './powers.ts';
@@ -65,6 +65,8 @@ export const createScope = (plugin: LoadedPlugin, options: unknown, rank: number
       generation.onDispose(name, () => added[Symbol.dispose]());
     },
     remind: async (text) => void (await session.append([reminderBy(name, text)])),
+    submit: (text, as) =>
+      session.turns.bring(as === 'notice' ? { text: reminder(text), source: 'plugin', origin: name } : { text, source: 'plugin', origin: 'user' }),
     notice: (text, code) => session.notice(text, code),
     warn: (text, code) => session.warn(text, code),
     log: plugin.host.log,

@@ -102,6 +102,7 @@ const itemsOf = (entry: Entry, contextual: ReadonlySet<string>): readonly PageIt
             content: block.content,
             inContext,
             ...(block.error ? { error: block.error } : {}),
+            ...(block.view ? { view: block.view } : {}),
           },
         ]
       : [],

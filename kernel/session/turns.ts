@@ -54,6 +54,10 @@ export class Turns {
     this.#at.queue.steer(input);
     return { state: 'started', turn: this.#at.nextTurn() - 1 };
   }
+  /** What a plugin brings comes when it comes: a closed session takes no notice of it. */
+  bring(input: Input): void {
+    if (!this.#isClosed) this.steer(input);
+  }
   /** The first reason wins. */
   abort(reason: Error): void {
     this.#controller?.abort(reason);

@@ -69,10 +69,10 @@ const finish = async (session: Session, at: StepContext, prepared: Prepared, bat
   session.tally.toolCalls += 1;
   const { block, name } = prepared;
   await session.append([{ kind: 'message', data: resultMessage(block, result) }]);
-  const { status, content, error } = result;
+  const { status, content, error, view } = result;
   const durationMs = session.clock.now() - startedAt;
   const denied = status === 'denied' && error?.code === 'PERMISSION_DENIED' ? { denied: content } : {};
-  session.emit('tool.ended', { id: block.id, tool: name, status, content, durationMs, ...(error ? { error } : {}), ...denied });
+  session.emit('tool.ended', { id: block.id, tool: name, status, content, durationMs, ...(error ? { error } : {}), ...(view ? { view } : {}), ...denied });
 };
 
 const resultOf = async (session: Session, at: StepContext, prepared: Prepared, batch: Batch): Promise<ToolResult> => {
