@@ -33,6 +33,7 @@ export const ERRORS = {
   SESSION_CLOSED: trait(1, 'The session has been closed.'),
   INPUT_EMPTY: trait(3, 'There is no prompt.'),
   INPUT_TOO_LARGE: trait(3, 'The prompt or standard input is over its limit.'),
+  ANSWER_INVALID: trait(3, 'An answer to a question does not fit what was asked.'),
   TURN_LIMIT: trait(1, 'The turn reached the limit of steps, calls or time that was set for it.'),
   REPLY_REJECTED: trait(1, 'Every reply of the model was turned back by a plugin.'),
   EMPTY_REPLY: trait(1, 'The model returned nothing, twice.', true),

@@ -1,6 +1,6 @@
 /** What a session tells: facts in order, never dropped, and deltas that a slow reader gets merged. Nothing here changes anything. */
 import type { CallStatus, Message, Purpose, Sketch, ToolFailure, Usage } from './data.ts';
-import type { Question } from './hooks/subjects.ts';
+import type { FieldValues, Question } from './hooks/subjects.ts';
 
 /** Types of events; a plugin's own travel as `plugin`. */
 export interface EventMap {
@@ -29,10 +29,12 @@ export interface EventMap {
   usage: { usage: Usage; purpose: Purpose; estimated?: boolean; provider: string; model: string; child?: string };
   retry: { attempt: number; delayMs: number; reason: string };
   'question.asked': { question: Question };
-  'question.answered': { id: string; choice: string; by: string; rules: readonly string[]; tool?: string; text: string };
+  'question.answered': { id: string; choice: string; by: string; rules: readonly string[]; tool?: string; text: string; values?: FieldValues };
   /** What it was about was aborted. */
   'question.withdrawn': { id: string };
   compacted: { messages: number; tokensBefore: number; tokensAfter: number };
+  /** The conversation goes on from another entry: after a rewind, or because another process wrote. What is shown of it has to be read again. */
+  'branch.changed': { head: string | null };
   'workspace.moved': { from: string; to: string };
   'queue.changed': { items: readonly { id: string; text: string }[] };
   'tap.fault': { plugin: string; hook: string; label: string; message: string; quarantined: boolean };

@@ -44,6 +44,8 @@ export const LIMITS = {
   exitDepth: 200,
   /** Characters of a call's question or reason as shown. */
   questionChars: 4_000,
+  /** UTF-16 units of all values of an answered form: it becomes a prompt, and has to be one that is let in. */
+  answerChars: 1_000_000,
   /** Tokens: context window and reply of a model about which nothing is known. */
   contextWindow: 128_000,
   maxOutputTokens: 8_192,

@@ -4,7 +4,7 @@
  */
 import type { Image, InputSource, Message, Sketch, ToolFailure, Usage, CallStatus } from '../data.ts';
 import type { CastEvent } from '../events.ts';
-import type { Question } from '../hooks/subjects.ts';
+import type { FieldValues, Question } from '../hooks/subjects.ts';
 import type { Report } from './report.ts';
 
 export type SessionStatus = 'idle' | 'running' | 'waiting' | 'closed';
@@ -99,8 +99,8 @@ export interface Client {
   removeQueued(id: string): Promise<boolean>;
   /** Ends the running turn; the queue is kept and not run by itself. */
   abort(reason?: string): Promise<void>;
-  /** False when somebody answered before. */
-  answer(question: string, choice: string): Promise<boolean>;
+  /** By the value of a choice, or with the values of a form. False when somebody answered before; throws ANSWER_INVALID when a form is not filled in as it asks. */
+  answer(question: string, answer: string | FieldValues): Promise<boolean>;
   command(name: string, args: string): Promise<CommandOutcome>;
   rewind(to: { readonly turn: number }): Promise<void>;
   report(): Promise<Report>;

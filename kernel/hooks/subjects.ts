@@ -19,6 +19,8 @@ export interface SessionFace {
   readonly provider: string | null;
   /** Tokens that the context window of the model holds. */
   readonly window: number;
+  /** Model calls that a turn may make. */
+  readonly maxSteps: number;
   /** The conversation as the model sees it, each message with the id of its entry. */
   view(): readonly ViewMessage[];
   /** The newest entries of the current branch, oldest first. */
@@ -195,10 +197,28 @@ export interface Choice {
   readonly value: string;
   readonly label: string;
 }
+/** One question of a form. */
+export interface QuestionField {
+  readonly question: string;
+  readonly options: readonly (Choice & { readonly description?: string })[];
+  /** Value of the option that whoever asks would take. */
+  readonly recommended?: string;
+  /** Any number of options may be chosen. */
+  readonly multi?: boolean;
+  /** One of the options it has to be, no text of one's own. */
+  readonly noFreeForm?: boolean;
+}
+/** One for each field of a form: an option's value or a text of one's own, a list of them where several may be chosen. */
+export type FieldValues = readonly (string | readonly string[])[];
 export interface QuestionDraft {
   readonly kind: string;
   readonly text: string;
+  /** Empty for a form. */
   readonly choices: readonly Choice[];
+  /** A form: all of it is answered at once. */
+  readonly fields?: readonly QuestionField[];
+  /** Nothing that runs waits for it: the session is idle while it is open. */
+  readonly standing?: true;
   /** What a remembered yes would cover, in words and as rules. */
   readonly rules?: readonly string[];
   readonly call?: { readonly id: string; readonly tool: string; readonly input: unknown };
@@ -208,7 +228,10 @@ export interface Question extends QuestionDraft {
   readonly rules: readonly string[];
 }
 export interface Answer {
-  readonly choice: 'once' | 'session' | 'project' | 'reject' | (string & {});
+  /** `answered` for a form that was filled in. */
+  readonly choice: 'once' | 'session' | 'project' | 'reject' | 'answered' | (string & {});
+  /** Of a form: lists where several may be chosen. */
+  readonly values?: FieldValues;
   /** `user`, `nobody`, or the plugin that answered. */
   readonly by: string;
 }

@@ -1,10 +1,12 @@
 /** Questions to a person: taps of `ask` answer first, then whoever answers first on any surface. */
+import { CastError, messageOf } from '../errors.ts';
 import type { EventMap } from '../events.ts';
-import type { Answer, Question, QuestionDraft, TurnContext } from '../hooks/subjects.ts';
+import type { Answer, FieldValues, Question, QuestionDraft, TurnContext } from '../hooks/subjects.ts';
 import type { HookSet } from '../hooks/hook-set.ts';
 import { offTheClock } from '../hooks/running.ts';
 import { LIMITS } from '../limits.ts';
 import type { Ids } from '../plugin.ts';
+import { readForm } from './form.ts';
 
 export interface BrokerOptions {
   readonly interactive: boolean;
@@ -12,6 +14,7 @@ export interface BrokerOptions {
   hooks(): HookSet;
   emit<K extends 'question.asked' | 'question.answered' | 'question.withdrawn'>(type: K, data: EventMap[K]): void;
   warn(text: string): void;
+  /** Whether something that runs waits for a person. */
   onWaiting(isWaiting: boolean): void;
 }
 interface Open {
@@ -40,55 +43,76 @@ export class Broker {
       by: answer.by,
       rules: question.rules,
       text: question.text,
+      ...(answer.values ? { values: answer.values } : {}),
       ...(question.call ? { tool: question.call.tool } : {}),
     });
     return answer;
   }
 
-  /** What a tap says must be one of the choices: anything else allows nothing. */
+  /** What a tap says must be one of the choices: anything else allows nothing. A form that it does not fill in is left to a person. */
   #checked(question: Question, answer: Answer | undefined | void): Answer | undefined {
-    if (!answer || question.choices.some(({ value }) => value === answer.choice)) return answer ?? undefined;
+    if (!answer) return undefined;
+    if (question.fields) return this.#filledBy(question, answer);
+    if (question.choices.some(({ value }) => value === answer.choice)) return answer;
     this.#at.warn(`${answer.by} answered "${answer.choice}", which is none of the choices: taken for a no.`);
     return { choice: 'reject', by: answer.by };
+  }
+  #filledBy({ fields = [] }: Question, { values, by }: Answer): Answer | undefined {
+    try {
+      return { choice: 'answered', values: readForm(fields, values), by };
+    } catch (error) {
+      this.#at.warn(`What ${by} answered is not used: ${messageOf(error)}`);
+      return undefined;
+    }
   }
   #person(question: Question, signal: AbortSignal): Promise<Answer> {
     return this.#at.interactive ? this.#wait(question, signal) : Promise.resolve({ choice: 'reject', by: 'nobody' });
   }
 
-  /** False when it is no longer open: somebody was first, or the turn was aborted. */
-  answer(id: string, choice: string): boolean {
+  /** False when it is no longer open: somebody was first, or the turn was aborted. Throws ANSWER_INVALID when a form is filled in wrongly. */
+  answer(id: string, given: string | FieldValues): boolean {
     const open = this.#open.get(id);
-    if (!open || !open.question.choices.some((each) => each.value === choice)) return false;
-    open.settle({ choice, by: 'user' });
+    const answer = open && answerTo(open.question, given);
+    if (!answer) return false;
+    open.settle({ ...answer, by: 'user' });
     return true;
   }
 
   #wait(question: Question, signal: AbortSignal): Promise<Answer> {
-    return offTheClock(
-      () =>
-        new Promise<Answer>((resolve, reject) => {
-          const done = (): void => {
-            this.#open.delete(question.id);
-            signal.removeEventListener('abort', onAbort);
-            if (this.#open.size === 0) this.#at.onWaiting(false);
-          };
-          const onAbort = (): void => {
+    const waiting = (): Promise<Answer> =>
+      new Promise<Answer>((resolve, reject) => {
+        const done = (): void => {
+          this.#open.delete(question.id);
+          signal.removeEventListener('abort', onAbort);
+          this.#tellWaiting();
+        };
+        const onAbort = (): void => {
+          done();
+          this.#at.emit('question.withdrawn', { id: question.id });
+          reject(signal.reason);
+        };
+        if (signal.aborted) return reject(signal.reason);
+        signal.addEventListener('abort', onAbort, { once: true });
+        this.#open.set(question.id, {
+          question,
+          settle: (answer) => {
             done();
-            this.#at.emit('question.withdrawn', { id: question.id });
-            reject(signal.reason);
-          };
-          if (signal.aborted) return reject(signal.reason);
-          signal.addEventListener('abort', onAbort, { once: true });
-          this.#open.set(question.id, {
-            question,
-            settle: (answer) => {
-              done();
-              resolve(answer);
-            },
-          });
-          this.#at.onWaiting(true);
-          this.#at.emit('question.asked', { question });
-        }),
-    );
+            resolve(answer);
+          },
+        });
+        this.#tellWaiting();
+        this.#at.emit('question.asked', { question });
+      });
+    return question.standing ? waiting() : offTheClock(waiting);
+  }
+  #tellWaiting(): void {
+    this.#at.onWaiting(this.questions.some(({ standing }) => !standing));
   }
 }
+
+/** Undefined for what is none of the choices. */
+const answerTo = ({ fields, choices }: Question, given: string | FieldValues): Pick<Answer, 'choice' | 'values'> | undefined => {
+  if (fields) return { choice: 'answered', values: readForm(fields, given) };
+  if (typeof given !== 'string') throw new CastError('ANSWER_INVALID', 'this question is no form', { fix: 'Answer with the value of one of its choices.' });
+  return choices.some(({ value }) => value === given) ? { choice: given } : undefined;
+};

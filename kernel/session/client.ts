@@ -37,7 +37,7 @@ export const createClient = (session: Session, options: ClientOptions): Client =
     editQueued: async (id, text) => session.queue.edit(id, text),
     removeQueued: async (id) => session.queue.remove(id),
     abort: async (reason) => session.abort(new Aborted(reason ?? 'aborted by the user')),
-    answer: async (question, choice) => session.broker.answer(question, choice),
+    answer: async (question, answer) => session.broker.answer(question, answer),
     command: (name, args) => command(session, options, name, args),
     rewind: ({ turn }) => rewind(session, turn),
     report: async () => options.report(),

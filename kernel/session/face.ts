@@ -21,6 +21,9 @@ export const createFace = (session: Session): SessionFace => ({
   get window() {
     return session.limits.contextWindow;
   },
+  get maxSteps() {
+    return session.limits.steps;
+  },
   view: () => session.view(),
   tail: (count) => session.history.entries.slice(-count),
   read: async (query) => session.store.read(session.id, query),

@@ -355,6 +355,7 @@ export class Session {
   async #onBranch(entries: readonly Entry[]): Promise<void> {
     const move = this.#restore(entries);
     await this.#generation?.slices.refold(entries);
+    this.emit('branch.changed', { head: this.history.head });
     if (move) await this.#moved(move);
   }
   #restore(entries: readonly Entry[]): Move | undefined {

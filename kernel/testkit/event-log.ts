@@ -1,5 +1,6 @@
 import type { Client } from '../contracts/client.ts';
 import type { CastEvent, EventMap, EventType } from '../events.ts';
+import type { FieldValues } from '../hooks/subjects.ts';
 
 export interface EventLog {
   readonly all: readonly CastEvent[];
@@ -11,7 +12,10 @@ export interface EventLog {
 }
 
 /** Keeps every event of a session, and answers its questions. */
-export const followEvents = (client: Client, answer: ((question: EventMap['question.asked']['question']) => string | undefined) | undefined): EventLog => {
+export const followEvents = (
+  client: Client,
+  answer: ((question: EventMap['question.asked']['question']) => string | FieldValues | undefined) | undefined,
+): EventLog => {
   const all: CastEvent[] = [];
   const watchers = new Set<(event: CastEvent) => void>();
   const take = async (event: CastEvent): Promise<void> => {

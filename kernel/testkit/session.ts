@@ -13,6 +13,7 @@ import { CastError } from '../errors.ts';
 import { createIds, systemClock } from '../host/clock.ts';
 import { createKernel } from '../host/kernel.ts';
 import { manifestOf } from '../host/manifest.ts';
+import type { FieldValues } from '../hooks/subjects.ts';
 import { definePlugin, type Clock, type Plugin } from '../plugin.ts';
 import { createMemoryStore } from '../session/memory-store.ts';
 import { followEvents, type EventLog } from './event-log.ts';
@@ -40,7 +41,7 @@ export interface TestSessionOptions {
   /** Plugins that cannot run make the test fail at once, unless that is what is tested. */
   readonly allowRefused?: boolean;
   /** Answers questions as they come; undefined leaves one open. */
-  readonly answer?: (question: EventMap['question.asked']['question']) => string | undefined;
+  readonly answer?: (question: EventMap['question.asked']['question']) => string | FieldValues | undefined;
 }
 
 export interface TestSession extends AsyncDisposable {

@@ -3,8 +3,8 @@
 const WARNED = 4;
 
 /** What to say at the top of a step; undefined when there is nothing to say. Once when four steps are left, once at the last. */
-export const capReminder = (step: number, maxSteps: number | undefined): string | undefined => {
-  if (maxSteps === undefined || maxSteps < WARNED) return undefined;
+export const capReminder = (step: number, maxSteps: number): string | undefined => {
+  if (maxSteps < WARNED) return undefined;
   const left = maxSteps - step + 1;
   if (left === WARNED) {
     return `This turn may make ${left} more steps, this one included. Begin to wrap up: finish what is most important, then answer with what is done and what is left.`;

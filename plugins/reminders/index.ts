@@ -48,7 +48,7 @@ export default definePlugin({
     });
 
     hooks.prepare.tap('steps run out', async ({ step }) => {
-      const text = capReminder(step, scope.config.value.limits?.maxSteps);
+      const text = capReminder(step, session.maxSteps);
       if (text !== undefined) await scope.remind(text);
     });
 
