@@ -45,7 +45,7 @@ export interface Hooks {
   spawn(spec: S.SpawnSpec, at: S.SessionContext): Maybe<Partial<Pick<S.SpawnSpec, 'argv' | 'cwd' | 'env'>>>;
   /** A batch is durable. At least once; what a tap appends is queued, not nested. */
   stored(entries: readonly Entry[], at: S.SessionContext): Later<void>;
-  /** No calls are left and no input waits. May go on with one more input. */
+  /** No calls are left and no input waits. May go on with a reminder for the model. */
   settle(end: S.TurnEnd, turn: S.TurnContext): Maybe<{ continue: string }>;
   /** Someone asked for a compaction. May cancel it, or give a summary and where to cut. */
   compact(job: S.Compaction, turn: S.TurnContext): Maybe<{ cancel: string } | { summary: string; keepFrom: string }>;

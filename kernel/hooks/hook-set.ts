@@ -104,7 +104,7 @@ export class HookSet {
       register: (tap) => {
         if (tap.type === 'sync') return { ...tap, fn: guardSync(tap.record, tap.fn, this.#observer) };
         const guarded = guardAsync(tap.record, tap.fn, this.#observer);
-        const run = name === 'gate' ? gather(guarded, tap.record) : guarded;
+        const run = name === 'gate' ? gather(guarded, tap.record) : name === 'settle' ? signed(guarded, tap.record) : guarded;
         return { ...tap, fn: isWaterfall ? async (subject: unknown, context: unknown) => merged(subject, await run(subject, context)) : run };
       },
     });
@@ -121,6 +121,13 @@ const gather =
     if (vote?.ask === undefined || vote.deny !== undefined) return vote === undefined ? undefined : { ...vote, by: tap.plugin };
     (subject as { asks: GatheredAsk[] }).asks.push({ plugin: tap.plugin, text: vote.ask, ...(vote.rule === undefined ? {} : { rule: vote.rule }) });
     return undefined;
+  };
+/** What goes on in a plugin's name is known to be its doing. */
+const signed =
+  (run: (subject: unknown, context: unknown) => Promise<unknown>, tap: TapRecord) =>
+  async (subject: unknown, context: unknown): Promise<unknown> => {
+    const outcome = await run(subject, context);
+    return outcome === undefined ? undefined : { ...(outcome as object), by: tap.plugin };
   };
 export interface GatheredAsk {
   readonly plugin: string;

@@ -82,7 +82,8 @@ const cutsOf = (entries: readonly Entry[], inView: readonly Entry[]): readonly s
 const byOf = (entry: Extract<Entry, { kind: 'message' }>): 'person' | 'model' | 'tool' | 'kernel' => {
   if (entry.data.role === 'assistant') return 'model';
   if (entry.data.role === 'tool') return 'tool';
-  return isPrompt(entry) ? 'person' : 'kernel';
+  // A notice of a plugin begins a turn as well, and is no person's word.
+  return isPrompt(entry) && entry.data.origin === 'user' ? 'person' : 'kernel';
 };
 const described = (message: Message): string =>
   message.blocks

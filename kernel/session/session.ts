@@ -355,8 +355,8 @@ export class Session {
   async #onBranch(entries: readonly Entry[]): Promise<void> {
     const move = this.#restore(entries);
     await this.#generation?.slices.refold(entries);
-    this.emit('branch.changed', { head: this.history.head });
     if (move) await this.#moved(move);
+    this.emit('branch.changed', { head: this.history.head });
   }
   #restore(entries: readonly Entry[]): Move | undefined {
     this.turn = entries.reduce((turn, entry) => (entry.kind === 'turn' ? Math.max(turn, entry.data.turn) : turn), 0);

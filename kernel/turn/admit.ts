@@ -14,7 +14,10 @@ export const admit = async (session: Session, turn: TurnContext, input: Input, i
   const batch: NewEntry[] = isFirst ? [{ kind: 'turn', data: { turn: turn.turn, phase: 'start' } }] : [];
   for (const text of admission.before) batch.push(reminderBy('kernel', text));
   const images: readonly Block[] = (input.images ?? []).map((image) => ({ type: 'image', image }));
-  batch.push({ kind: 'message', data: { role: 'user', origin: input.origin, blocks: [{ type: 'text', text: admission.text }, ...images] } });
+  // The first one is the prompt of its turn, whoever brought it.
+  const isNote = !isFirst && input.source === 'plugin' && input.origin !== 'user';
+  const blocks: readonly Block[] = [{ type: 'text', text: admission.text }, ...images];
+  batch.push({ kind: 'message', data: { role: 'user', origin: input.origin, ...(isNote ? { reminder: true } : {}), blocks } });
   await session.append(batch);
   session.emit('input.accepted', { text: admission.text, origin: input.origin });
   if (admission.handled === undefined) return undefined;
