@@ -9,11 +9,13 @@ import { manifest as identity } from '../plugins/identity/manifest.ts';
 import { manifest as images } from '../plugins/images/manifest.ts';
 import { manifest as permissions } from '../plugins/permissions/manifest.ts';
 import { manifest as providers } from '../plugins/providers/manifest.ts';
+import { manifest as question } from '../plugins/question/manifest.ts';
 import { manifest as reminders } from '../plugins/reminders/manifest.ts';
 import { manifest as replay } from '../plugins/replay/manifest.ts';
 import { manifest as search } from '../plugins/search/manifest.ts';
 import { manifest as sessionsSqlite } from '../plugins/sessions-sqlite/manifest.ts';
 import { manifest as shell } from '../plugins/shell/manifest.ts';
+import { manifest as todo } from '../plugins/todo/manifest.ts';
 import { manifest as usage } from '../plugins/usage/manifest.ts';
 
 const builtin = (manifest: Manifest, load: PluginRef['load']): PluginRef => ({ manifest, builtin: true, source: 'built in', load });
@@ -28,10 +30,12 @@ export const builtins: readonly PluginRef[] = [
   builtin(images, () => import('../plugins/images/index.ts')),
   builtin(permissions, () => import('../plugins/permissions/index.ts')),
   builtin(providers, () => import('../plugins/providers/index.ts')),
+  builtin(question, () => import('../plugins/question/index.ts')),
   builtin(reminders, () => import('../plugins/reminders/index.ts')),
   builtin(replay, () => import('../plugins/replay/index.ts')),
   builtin(search, () => import('../plugins/search/index.ts')),
   builtin(sessionsSqlite, () => import('../plugins/sessions-sqlite/index.ts')),
   builtin(shell, () => import('../plugins/shell/index.ts')),
+  builtin(todo, () => import('../plugins/todo/index.ts')),
   builtin(usage, () => import('../plugins/usage/index.ts')),
 ];

@@ -157,6 +157,14 @@ export interface ToolInputs {
   grep: { pattern: string; path?: string; glob?: string; ignoreCase?: boolean; literal?: boolean; context?: number; limit?: number };
   glob: { pattern: string; path?: string; limit?: number };
   ls: { path?: string; limit?: number };
+  todo_write: {
+    todos: readonly {
+      content: string;
+      status: 'pending' | 'in_progress' | 'completed' | 'cancelled';
+      priority?: 'high' | 'medium' | 'low';
+    }[];
+  };
+  question: { questions: readonly QuestionField[] };
 }
 export type InputOf<T extends string> = T extends keyof ToolInputs ? ToolInputs[T] : Readonly<Record<string, unknown>>;
 
