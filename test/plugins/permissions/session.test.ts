@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { definePlugin, defineTool, jsonSchema, type Grant } from '../../../kernel/index.ts';
+import { definePlugin, defineTool, jsonSchema, type CastConfig, type Grant, type QuestionDraft } from '../../../kernel/index.ts';
 import { createMemoryStore, createTestSession, say, use, type Beat, type TestSessionOptions } from '../../../kernel/testkit/index.ts';
 import permissions from '../../../plugins/permissions/index.ts';
 import shell from '../../../plugins/shell/index.ts';
@@ -50,20 +50,30 @@ describe('permissions in a session', () => {
     expect(results[1]).toMatchObject({ status: 'denied' });
     expect(results[1]?.content).toContain('the rule bash(git push:*) (flags) denies it');
   });
-  test('a question that is not about a call is not answered by bypass', async () => {
+  test.each<[string, CastConfig]>([
+    ['bypass', { permissions: { mode: 'bypass' } }],
+    ['a rule that covers what it names', { permissions: { allow: ['bash(ls)'] } }],
+  ])('a question that is not about a call is not answered by %s', async (_, config) => {
     const seen: unknown[] = [];
+    const choices = [{ value: 'once', label: 'Yes' }];
+    const fields = [{ question: 'Which?', options: [...choices, { value: 'no', label: 'No' }], recommended: 'once' }];
+    const drafts: readonly QuestionDraft[] = [
+      { kind: 'judge', text: 'sure?', choices, rules: ['bash(ls)'] },
+      { kind: 'command', text: 'sure?', choices, rules: ['bash(ls)'] },
+      { kind: 'question', text: 'Which?', choices: [], fields, standing: true, rules: ['bash(ls)'] },
+      { kind: 'tool', text: 'sure?', choices, rules: ['bash(ls)'] },
+    ];
     const asker = definePlugin({
       name: 'asker',
       apply: ({ hooks, session }) =>
-        hooks.prepare.tap('ask', async ({ signal }) => void seen.push(await session.ask({ kind: 'judge', text: 'sure?', choices: [] }, signal))),
+        hooks.prepare.tap('ask', async ({ signal }) => {
+          for (const draft of drafts) seen.push(await session.ask(draft, signal));
+        }),
     });
-    await using session = await createTestSession({
-      plugins: [shell as never, permissions as never, asker as never],
-      script: [say('done')],
-      config: { permissions: { mode: 'bypass' } },
-    });
+    await using session = await createTestSession({ plugins: [shell as never, permissions as never, asker as never], script: [say('done')], config });
     await session.run('go');
-    expect(seen).toEqual([{ choice: 'reject', by: 'nobody' }]);
+    const unanswered = { choice: 'reject', by: 'nobody' };
+    expect(seen).toEqual([unanswered, unanswered, unanswered, { choice: 'once', by: 'permissions' }]);
   });
   test('a malformed rule stops the session from opening', async () => {
     await expect(run([], { config: { permissions: { allow: ['bash('] } } })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });

@@ -116,6 +116,16 @@ describe('steps run out', () => {
     const told = session.requests.map((request) => remindersOf(request).filter((text) => /step/.test(text)).length);
     expect(told).toEqual([0, 0, 1, 1, 1, 2]);
   });
+  test('also where nobody has set a cap, as there is one', async () => {
+    let cap = 0;
+    const looking = definePlugin({ name: 'looking', apply: ({ hooks, session }) => hooks.prepare.tap('look', () => void (cap = session.maxSteps)) });
+    const steps = Array.from({ length: 500 }, (_, index) => use('note', { text: String(index) }));
+    await using session = await createTestSession({ plugins: [reminders as never, counter([]) as never, looking as never], script: steps });
+    expect(await session.run('go')).toMatchObject({ reason: 'limit', steps: 500 });
+    expect(cap).toBe(500);
+    const told = session.requests.slice(-5).map((request) => remindersOf(request).filter((text) => /step/.test(text)).length);
+    expect(told).toEqual([0, 1, 1, 1, 2]);
+  });
 });
 
 describe('the fourth identical call', () => {
