@@ -25,6 +25,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   REGISTRY: 'Services and registries',
   SESSION: 'Sessions',
   INPUT: 'Input',
+  ANSWER: 'Input',
   TURN: 'Turns and replies',
   REPLY: 'Turns and replies',
   EMPTY: 'Turns and replies',
