@@ -23,20 +23,21 @@ export const parseArguments = (raw: string, mayRepair = false): Parsed => {
     if (typeof value === 'string') value = JSON.parse(value);
   } catch (error) {
     const mended = mayRepair ? repairObject(raw) : undefined;
-    if (mended !== undefined && mended !== raw) return parseArguments(mended);
-    if (isUnfinished(raw)) return CUT;
-    return invalid(
-      `The arguments are not valid JSON (${error instanceof Error ? error.message : 'unreadable'}); the call was not run.`,
-      'Send the call again with its arguments as one JSON object.',
-    );
+    return mended === undefined ? unreadable(raw, error) : parseArguments(mended);
   }
-  if (value === null) return { input: {} };
+  return value === null ? { input: {} } : asObject(value);
+};
+const unreadable = (raw: string, error: unknown): Parsed =>
+  isUnfinished(raw)
+    ? CUT
+    : invalid(`The arguments are not valid JSON (${error instanceof Error ? error.message : 'unreadable'}); the call was not run.`, ONE_OBJECT);
+const asObject = (value: unknown): Parsed => {
   if (depthOf(value) > MAX_DEPTH)
     return invalid(`The arguments are nested more than ${MAX_DEPTH} levels deep; the call was not run.`, 'Send the call again with flatter arguments.');
-  if (typeof value !== 'object' || Array.isArray(value))
-    return invalid('The arguments are not a JSON object; the call was not run.', 'Send the call again with its arguments as one JSON object.');
+  if (typeof value !== 'object' || Array.isArray(value)) return invalid('The arguments are not a JSON object; the call was not run.', ONE_OBJECT);
   return { input: value as Record<string, unknown> };
 };
+const ONE_OBJECT = 'Send the call again with its arguments as one JSON object.';
 
 const CUT = invalid(
   'The call was cut off before its arguments were complete, and was not run.',

@@ -37,24 +37,30 @@ export const thrownAnswer = (signal: AbortSignal, error: unknown): Partial<ToolR
 /** What a tool answered, with what it left out filled in. */
 export const completed = (answer: string | Partial<ToolResult>): ToolResult => {
   if (typeof answer === 'string') return { content: answer, status: 'ok' };
-  if (typeof answer !== 'object' || answer === null || (answer.content !== undefined && typeof answer.content !== 'string')) {
-    return { content: 'The tool answered with something that is no result.', status: 'error', error: { code: 'INTERNAL_ERROR', retryable: false } };
-  }
-  const { details: givenDetails, view: givenView, ...plain } = answer;
-  const [details, view] = [storable(givenDetails), storable(givenView)];
-  const beside = { ...(details === undefined ? {} : { details }), ...(view === undefined ? {} : { view }) };
-  const result = { status: 'ok', ...plain, ...beside, content: answer.content ?? '' } as const;
+  if (!isAnswer(answer)) return NO_RESULT;
+  const { details, view, ...plain } = answer;
+  const result = { status: 'ok', ...plain, ...storable({ details, view }), content: answer.content ?? '' } as const;
   if (result.status === 'ok' || result.error) return result;
   return { ...result, error: result.status === 'aborted' ? STOPPED : inferred(result.content) };
 };
 
+const NO_RESULT: ToolResult = {
+  content: 'The tool answered with something that is no result.',
+  status: 'error',
+  error: { code: 'INTERNAL_ERROR', retryable: false },
+};
+/** Tools need not be written in TypeScript. */
+const isAnswer = (answer: Partial<ToolResult>): boolean =>
+  typeof answer === 'object' && answer !== null && (answer.content === undefined || typeof answer.content === 'string');
+
 /** What is stored beside the content has to be plain JSON, no longer than a content; what is not is left out. */
-const storable = <T>(value: T): T | undefined => {
+const storable = (given: object): Pick<ToolResult, 'details' | 'view'> => Object.fromEntries(Object.entries(given).flatMap(plainPair));
+const plainPair = ([key, value]: readonly [string, unknown]): readonly (readonly [string, unknown])[] => {
   try {
     const json = JSON.stringify(value) as string | undefined;
-    return json === undefined || json.length > LIMITS.resultBytes ? undefined : (JSON.parse(json) as T);
+    return json === undefined || json.length > LIMITS.resultBytes ? [] : [[key, JSON.parse(json)]];
   } catch {
-    return undefined;
+    return [];
   }
 };
 
@@ -62,23 +68,16 @@ const storable = <T>(value: T): T | undefined => {
 export const notRun = (why: unknown): ToolResult => denied(`Not run: ${messageOf(why)}`, isCastError(why) ? why.code : 'INTERNAL_ERROR');
 
 /** As it is stored. */
-export const resultMessage = (block: CallBlock, { content, status, error, details, view, images = [] }: ToolResult): Message => ({
+export const resultMessage = ({ id, tool }: CallBlock, { content, status, error, details, view, images = [] }: ToolResult): Message => ({
   role: 'tool',
   origin: 'kernel',
   blocks: [
-    {
-      type: 'result',
-      id: block.id,
-      tool: block.tool,
-      content,
-      status,
-      ...(error ? { error } : {}),
-      ...(details === undefined ? {} : { details }),
-      ...(view ? { view } : {}),
-    },
-    ...images.map((image): Block => ({ type: 'image', image, call: block.id })),
+    { type: 'result', id, tool, content, status, ...present({ error, details, view }) },
+    ...images.map((image): Block => ({ type: 'image', image, call: id })),
   ],
 });
+const present = <T extends object>(fields: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Notes come behind the content, so that its truncation cannot take them away. */
 export const withNotes = (result: ToolResult): ToolResult => {
