@@ -2,6 +2,7 @@
 import type { Block, ToolFailure } from '../data.ts';
 import { describeIssue, validate, type Schema } from '../schema.ts';
 import type { Tool } from '../plugin.ts';
+import { depthBy, isOpenText, partsOf } from './json-parts.ts';
 import { repairObject } from './repair.ts';
 
 /** Levels: more than any tool asks for, and few enough for whoever walks through them. */
@@ -44,12 +45,11 @@ const CUT = invalid(
   'A reply has a limit on its length. Send less in one call: write a long file in several parts, each with a call of its own.',
 );
 /** Whether an object begins and never ends, whatever the provider says of the reason. */
-export const isUnfinished = (raw: string): boolean => raw.trimStart().startsWith('{') && openIn(raw) > 0;
-/** How many brackets are open at the end, and whether a text is. */
-const openIn = (json: string): number => {
-  const bare = json.replace(/"[^"\\]*(?:\\[^][^"\\]*)*"/g, '');
-  const count = (bracket: RegExp): number => bare.match(bracket)?.length ?? 0;
-  return count(/"/g) + count(/[[{]/g) - count(/[\]}]/g);
+export const isUnfinished = (raw: string): boolean => {
+  if (!raw.trimStart().startsWith('{')) return false;
+  let open = 0;
+  for (const part of partsOf(raw)) open += isOpenText(part) ? 1 : depthBy(part);
+  return open > 0;
 };
 
 /** Without recursion: it is here to find what would overflow one. */

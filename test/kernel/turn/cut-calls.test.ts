@@ -35,6 +35,7 @@ describe('a call whose arguments end in the middle', () => {
     ['of a text', 'length', '{"path":"a.txt","content":"one {'],
     ['of a text, with another reason given', 'calls', '{"path":"a.txt","content":"one'],
     ['of an escape', 'length', '{"path":"a\\'],
+    ['behind an escaped quote', 'length', '{"path":"a\\"'],
     ['of a list', 'length', '{"edits":[{"a":"b"}'],
     ['behind the first bracket', 'length', '{'],
     ['with a closing bracket in a text', 'length', '{"content":"}'],
