@@ -24,6 +24,7 @@ interface Open {
 
 export class Broker {
   readonly #open = new Map<string, Open>();
+  #standing = 0;
   readonly #at: BrokerOptions;
 
   constructor(options: BrokerOptions) {
@@ -33,10 +34,15 @@ export class Broker {
     return [...this.#open.values()].map(({ question }) => question);
   }
 
+  /** Whether a form stands open, or is about to: what comes next is for a person to say. */
+  get isStanding(): boolean {
+    return this.#standing > 0;
+  }
+
   /** `reject` by `nobody` where no person can be asked. Throws the signal's reason when the work it belongs to is aborted. */
   async ask(draft: QuestionDraft, turn: TurnContext): Promise<Answer> {
     const question: Question = { ...draft, text: draft.text.slice(0, LIMITS.questionChars), rules: draft.rules ?? [], id: this.#at.ids.next('question') };
-    const answer = this.#checked(question, await this.#at.hooks().bail('ask', question, turn)) ?? (await this.#person(question, turn.signal));
+    const answer = await (question.standing ? this.#stand(question, turn) : this.#settle(question, turn));
     this.#at.emit('question.answered', {
       id: question.id,
       choice: answer.choice,
@@ -49,6 +55,17 @@ export class Broker {
     return answer;
   }
 
+  async #stand(question: Question, turn: TurnContext): Promise<Answer> {
+    this.#standing += 1;
+    try {
+      return await this.#settle(question, turn);
+    } finally {
+      this.#standing -= 1;
+    }
+  }
+  async #settle(question: Question, turn: TurnContext): Promise<Answer> {
+    return this.#checked(question, await this.#at.hooks().bail('ask', question, turn)) ?? this.#person(question, turn.signal);
+  }
   /** What a tap says must be one of the choices: anything else allows nothing. A form that it does not fill in is left to a person. */
   #checked(question: Question, answer: Answer | undefined | void): Answer | undefined {
     if (!answer) return undefined;

@@ -125,6 +125,7 @@ export class Session {
       run: (input, signal) => options.runTurn(this, input, signal),
       ended: (end) => tellEnd(this, end),
       warn: (text) => this.warn(text),
+      isHeld: () => this.broker.isStanding,
       nextTurn: () => this.turn + 1,
     });
     this.broker = new Broker({

@@ -14,6 +14,8 @@ export interface TurnsOptions {
   /** Told of the end when the session is ready for what comes next. */
   ended(end: TurnEnd): void;
   warn(text: string): void;
+  /** Whether what is queued has to wait for a person to speak first. */
+  isHeld(): boolean;
   /** Of the turn that a submission would start. */
   nextTurn(): number;
 }
@@ -69,12 +71,12 @@ export class Turns {
     await this.#driving;
   }
 
-  /** Turns follow each other as long as they end by an answer. */
+  /** Turns follow each other as long as they end by an answer, and leave no question behind that was not known when the next was queued. */
   async #drive(first: Input): Promise<void> {
     for (let next: Input | undefined = first; next; ) {
       const end = await this.#run(next);
       this.#at.queue.keepSteered();
-      next = end.reason === 'answered' && !this.#isClosed ? this.#at.queue.take() : undefined;
+      next = end.reason === 'answered' && !this.#isClosed && !this.#at.isHeld() ? this.#at.queue.take() : undefined;
       // In one go with the take, so that what is submitted now is either queued before it or starts a turn of its own.
       this.#isBusy = next !== undefined;
       this.#at.ended(end);

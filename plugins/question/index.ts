@@ -94,11 +94,14 @@ export default definePlugin({
       await form.drop();
     };
     hooks.prepare.tap('a prompt closes the form', heed);
-    hooks.ended.tap('a prompt closes the form', heed);
+    hooks.ended.tap('a prompt closes the form, or it is put', async () => {
+      await heed();
+      // Before what is queued is taken: it was written by who did not know the question.
+      form.follow();
+    });
 
     hooks.open.tap('put what is pending', () => form.follow());
     events.on('branch.changed', () => form.follow());
-    // Not before: a form is for an idle session.
     events.on('turn.ended', () => {
       if (!isHeard) form.askAgain();
       isHeard = false;

@@ -93,7 +93,7 @@ describe('a standing form', () => {
     expect(await answer(['pg', 'mac'])).toBe(true);
     await session.client.command('ask', '');
     expect(await answer(['pg', []])).toBe(true);
-    expect(outcomes).toMatchObject([{ values: ['pg', ['mac']] }, { values: ['pg', []] }]);
+    await vi.waitFor(() => expect(outcomes).toMatchObject([{ values: ['pg', ['mac']] }, { values: ['pg', []] }]));
   });
 
   test('does not make a running turn wait, nor is it withdrawn with it', async () => {
@@ -138,7 +138,7 @@ describe('a standing form', () => {
     const { session, outcomes } = await open({ interactive: false });
     await using _ = session;
     expect((await session.client.snapshot()).questions).toEqual([]);
-    expect(outcomes).toEqual([{ choice: 'reject', by: 'nobody' }]);
+    await vi.waitFor(() => expect(outcomes).toEqual([{ choice: 'reject', by: 'nobody' }]));
   });
 });
 

@@ -100,14 +100,18 @@ describe('a question of the model', () => {
     expect((await openIn(session)).fields).toMatchObject([{ question: 'Which platforms?' }]);
   });
 
-  test('is withdrawn by a prompt that waited while it was asked', async () => {
+  test('goes before a prompt that was queued by who did not know it', async () => {
     const session = await home.start(asked);
-    const second = session.log.until('turn.ended', ({ turn }) => turn === 2);
     await session.client.submit({ text: 'go', clientId: 'a' });
     expect(await session.client.queue('and by the way', 'b')).toMatchObject({ state: 'queued' });
-    await second;
-    expect(lastTexts(session).at(-1)).toBe('user: and by the way');
-    expect((await session.client.snapshot()).questions).toEqual([]);
+    await session.log.until('turn.ended');
+    const { id } = await openIn(session);
+    expect(await session.client.snapshot()).toMatchObject({ status: 'idle', queue: [{ text: 'and by the way' }] });
+
+    const third = session.log.until('turn.ended', ({ turn }) => turn === 3);
+    await session.client.answer(id, ['pg', []]);
+    await third;
+    expect(session.log.of('input.accepted').map(({ text }) => text)).toEqual(['go', expect.stringContaining('Answer: PostgreSQL'), 'and by the way']);
   });
 
   test('stays when somebody presses Esc', async () => {
