@@ -6,7 +6,7 @@ import type { Services } from './contracts/services.ts';
 import type { Store } from './contracts/store.ts';
 import type { EventMap, EventType } from './events.ts';
 import type { CallHooks, HookName, Hooks, Later, Stage } from './hooks/catalogue.ts';
-import type { Effect, InputOf, Slot, ToolCall, ToolResult, SessionFace, TurnContext } from './hooks/subjects.ts';
+import type { Effect, InputOf, RunningCall, Slot, ToolResult, SessionFace, TurnContext } from './hooks/subjects.ts';
 import type { In, JsonSchemaSource, Out, Schema } from './schema.ts';
 
 /** Raised when the face changes in a way that plugins notice. */
@@ -93,7 +93,13 @@ export const isPlugin = (value: unknown): value is Plugin =>
 /** Options of built-in plugins; a package widens it for its own. Gives completion and checking in `cast.config.ts`. */
 export interface PluginOptions {
   bash: { timeoutMs?: number; maxLines?: number; maxBytes?: number };
-  web: { search?: 'ddg' | 'tavily' | 'brave' };
+  web: {
+    fetch?: 'local' | 'jina';
+    search?: 'ddg' | 'tavily' | 'brave';
+    allow?: readonly string[];
+    timeoutMs?: number;
+    endpoints?: { jina?: string; ddg?: string; tavily?: string; brave?: string };
+  };
   files: { mode?: 'literal' | 'hashline' };
 }
 /** Checks a configuration in the editor; returns it unchanged. */
@@ -241,7 +247,7 @@ export interface Tool {
   effectOf(input: never): Effect;
   paths(input: never): readonly string[];
   resolve(input: never): Resolved | undefined;
-  run(input: never, call: ToolCall): Promise<string | Partial<ToolResult>>;
+  run(input: never, call: RunningCall): Promise<string | Partial<ToolResult>>;
 }
 /** A tool that stands for another: rules, hooks and events see the inner call. */
 export interface Resolved {
@@ -270,7 +276,7 @@ export interface ToolSpec<I extends Schema & JsonSchemaSource> {
   /** The call that this one stands for, before gates see it; undefined when it stands for itself. */
   resolve?(input: Out<I>): Resolved | undefined;
   /** A text is an `ok` result. A throw becomes an `error` result, so a tool need not catch; `ToolError` gives it a code. */
-  run(input: Out<I>, call: ToolCall): Promise<string | Partial<ToolResult>>;
+  run(input: Out<I>, call: RunningCall): Promise<string | Partial<ToolResult>>;
 }
 export const defineTool = <I extends Schema & JsonSchemaSource>(spec: ToolSpec<I>): Tool => {
   const { effect } = spec;

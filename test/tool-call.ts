@@ -3,15 +3,25 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { thrownAnswer } from '../kernel/call/outcome.ts';
 import { canonicalPath } from '../kernel/paths.ts';
-import { type Tool, type ToolCall, type ToolResult, validate } from '../kernel/index.ts';
+import { type RunningCall, type Tool, type ToolResult, validate } from '../kernel/index.ts';
 
-export const callTool = async (tool: Tool | undefined, given: unknown, cwd: string, more: Partial<ToolCall> = {}): Promise<ToolResult> => {
+export const callTool = async (tool: Tool | undefined, given: unknown, cwd: string, more: Partial<RunningCall> = {}): Promise<ToolResult> => {
   if (!tool) throw new Error('no such tool');
   const checked = await validate(tool.schema, given);
   if (checked.issues) throw new Error(checked.issues.map((issue) => issue.message).join('; '));
   const input = checked.value as never;
   const paths = await Promise.all(tool.paths(input).map((path) => canonicalPath(path, cwd)));
-  const call = { id: 'c1', tool: tool.name, input, cwd, paths, signal: new AbortController().signal, progress() {}, ...more } as unknown as ToolCall;
+  const call = {
+    id: 'c1',
+    tool: tool.name,
+    input,
+    cwd,
+    paths,
+    signal: new AbortController().signal,
+    progress() {},
+    judge: async () => undefined,
+    ...more,
+  } as unknown as RunningCall;
   const result = await tool.run(input, call).catch((error: unknown) => thrownAnswer(call.signal, error));
   return typeof result === 'string' ? { status: 'ok', content: result } : { status: 'ok', content: '', ...result };
 };

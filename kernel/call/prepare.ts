@@ -68,16 +68,26 @@ const resolve = async (tool: Tool, input: Readonly<Record<string, unknown>>): Pr
 
 const overlaps = (tool: Tool, draft: Draft): boolean => draft.effect === 'read' && !tool.exclusive;
 
-const draftOf = async (session: Session, at: StepContext, block: CallBlock, tool: Tool, input: Readonly<Record<string, unknown>>): Promise<Draft> => ({
+/** The call as it would be with another input. */
+export const redrafted = (session: Session, draft: Draft, tool: Tool, input: object): Promise<Draft> =>
+  draftOf(session, draft, draft, tool, input as Readonly<Record<string, unknown>>);
+
+const draftOf = async (
+  session: Session,
+  at: StepContext,
+  { id }: Pick<CallBlock, 'id'>,
+  tool: Tool,
+  input: Readonly<Record<string, unknown>>,
+): Promise<Draft> => ({
   ...at,
-  id: block.id,
+  id,
   tool: tool.name,
   effect: tool.effectOf(input as never),
   // A later gate must not change what an earlier one has approved.
   input: frozen(input),
   cwd: session.cwd,
   paths: await Promise.all(tool.paths(input as never).map((path) => canonicalPath(path, session.cwd))),
-  progress: (text) => session.emit('tool.progress', { id: block.id, text }),
+  progress: (text) => session.emit('tool.progress', { id, text }),
   asks: [],
 });
 

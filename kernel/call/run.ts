@@ -1,9 +1,9 @@
 /** A call as it runs: judged, asked about when need be, run, reviewed. */
 import { runAs } from '../hooks/running.ts';
-import type { QuestionDraft, ToolResult } from '../hooks/subjects.ts';
+import type { QuestionDraft, RunningCall, ToolResult } from '../hooks/subjects.ts';
 import type { Session } from '../session/session.ts';
 import { completed, denied, fault, thrownAnswer, withNotes } from './outcome.ts';
-import type { Draft, Prepared, Ready } from './prepare.ts';
+import { redrafted, type Draft, type Prepared, type Ready } from './prepare.ts';
 
 /** Never throws but for what must end the turn. */
 export const run = async (session: Session, prepared: Prepared): Promise<ToolResult> => {
@@ -17,19 +17,26 @@ export const run = async (session: Session, prepared: Prepared): Promise<ToolRes
 
 const judgeAndRun = async (session: Session, { tool, from, draft }: Ready): Promise<ToolResult> => {
   draft.signal.throwIfAborted();
-  const vote = (await session.hooks.bail('gate', draft, undefined)) as { deny: string; endsTurn?: boolean; code?: string } | undefined;
-  if (vote) return denied(vote.deny, vote.code, vote.endsTurn);
-  const refusal = await askAbout(session, draft);
-  if (refusal !== undefined) return denied(refusal);
+  const refusal = await judge(session, draft);
+  if (refusal) return refusal;
   // Allowed, and told to stop meanwhile: nothing is begun any more.
   draft.signal.throwIfAborted();
   if (draft.effect !== 'read') await session.append([{ kind: 'started', data: { call: draft.id, tool: draft.tool } }]);
   draft.signal.throwIfAborted();
-  const running = runAs({ plugin: from, where: 'tool', label: tool.name }, async () => tool.run(draft.input as never, draft));
+  const call: RunningCall = { ...draft, judge: async (input) => judge(session, await redrafted(session, draft, tool, input)) };
+  const running = runAs({ plugin: from, where: 'tool', label: tool.name }, async () => tool.run(draft.input as never, call));
   const answer = await running.catch((error: unknown) => thrownAnswer(draft.signal, error));
   const result = completed(answer);
   const isOver = result.status === 'denied' || result.status === 'aborted';
   return withNotes(isOver ? result : await session.hooks.waterfall('result', result, draft));
+};
+
+/** What a call that may not run answers with. */
+const judge = async (session: Session, draft: Draft): Promise<ToolResult | undefined> => {
+  const vote = (await session.hooks.bail('gate', draft, undefined)) as { deny: string; endsTurn?: boolean; code?: string } | undefined;
+  if (vote) return denied(vote.deny, vote.code, vote.endsTurn);
+  const refusal = await askAbout(session, draft);
+  return refusal === undefined ? undefined : denied(refusal);
 };
 
 const ALLOWS: ReadonlySet<string> = new Set(['once', 'session', 'project']);

@@ -165,6 +165,8 @@ export interface ToolInputs {
     }[];
   };
   question: { questions: readonly QuestionField[] };
+  web_fetch: { url: string; maxChars?: number; format?: 'markdown' | 'text' | 'html' };
+  web_search: { query: string; maxResults?: number; region?: string; time?: 'd' | 'w' | 'm' | 'y' };
 }
 export type InputOf<T extends string> = T extends keyof ToolInputs ? ToolInputs[T] : Readonly<Record<string, unknown>>;
 
@@ -178,6 +180,14 @@ export interface ToolCall<T extends string = string> extends StepContext {
   /** Canonical paths that the call reads or changes, as the tool declared them. */
   readonly paths: readonly string[];
   progress(text: string): void;
+}
+/** A call that was allowed and runs. */
+export interface RunningCall extends ToolCall {
+  /**
+   * Asks the gates about another input of this tool, for what a call turns out to be about once it runs: where a redirect leads.
+   * Undefined when it may go on, else what the call has to answer.
+   */
+  judge(input: object): Promise<ToolResult | undefined>;
 }
 export interface ToolResult {
   readonly content: string;

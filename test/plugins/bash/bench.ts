@@ -1,7 +1,7 @@
 /** A bench on real processes, for the tests of this folder. */
 import { execFileSync } from 'node:child_process';
 import { createSpawner, scrubEnvironment } from '../../../kernel/host/spawn.ts';
-import type { ToolCall } from '../../../kernel/index.ts';
+import type { RunningCall } from '../../../kernel/index.ts';
 import { openBench, type Bench } from '../../../plugins/bash/bench.ts';
 import type { ShellLimits } from '../../../plugins/bash/limits.ts';
 
@@ -15,8 +15,8 @@ export const testBench = (limits: Partial<ShellLimits> = {}, shell?: string, env
   });
 
 /** As much of a call as the tool uses. */
-export const testCall = (cwd: string, more: { readonly signal?: AbortSignal; readonly progress?: (text: string) => void } = {}): ToolCall =>
-  ({ cwd, signal: new AbortController().signal, progress: () => undefined, ...more }) as unknown as ToolCall;
+export const testCall = (cwd: string, more: { readonly signal?: AbortSignal; readonly progress?: (text: string) => void } = {}): RunningCall =>
+  ({ cwd, signal: new AbortController().signal, progress: () => undefined, ...more }) as unknown as RunningCall;
 
 let naps = 0;
 /** A command that can be told from every other one. */
