@@ -34,6 +34,24 @@ export interface Child {
   alive(): boolean;
 }
 
+/** Where a connection is about to go. */
+export interface Address {
+  /** As it stands in the URL, an IPv6 address without its brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Absent where only a proxy knows it. */
+  readonly ip: string | undefined;
+}
+/** The reason when there must be no connection. */
+export type Permit = (address: Address) => string | undefined;
+export interface FetchInit extends RequestInit {
+  /**
+   * Asked about each address that a host has, at the moment of connecting, and anew for each redirect; one that is refused fails the
+   * request. Connections made with it are not kept. Where a proxy connects, what this machine knows of the name is asked about.
+   */
+  readonly permit?: Permit;
+}
+
 export interface Powers {
   /** Reading and writing files through node:fs. Declares, and makes paths canonical. */
   fs: {
@@ -46,7 +64,8 @@ export interface Powers {
     /** `merge`: both streams through one pipe, in order of arrival, all as `out`. Throws CastError when it cannot be started. */
     spawn(argv: readonly string[], options: ProcessOptions & { readonly merge?: boolean }): Promise<Child>;
   };
-  net: { readonly fetch: typeof fetch };
+  /** `fetch` through the proxies of the session's environment. */
+  net: { fetch(input: string | URL | Request, init?: FetchInit): Promise<Response> };
   model: {
     /** One request without tools, through the active provider. */
     ask(

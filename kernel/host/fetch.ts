@@ -1,11 +1,13 @@
 /** `fetch` on node:http(s). The built-in one knows no proxy, compiles its parser at first use and holds up the exit of a short run. */
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import * as http from 'node:http';
+import type { FetchInit } from '../contracts/powers.ts';
 import { BodyReader, decoded } from './http-body.ts';
 import { fetchFailure } from './http-failure.ts';
 import { HttpHeaders } from './http-headers.ts';
 import { type Message, partsOf, toMessage } from './http-request.ts';
 import { HttpResponse } from './http-response.ts';
+import type { Lookup, Route } from './permit.ts';
 import { bareHost, chooseProxy, type Proxy, throughTunnel } from './proxy.ts';
 
 const MAX_REDIRECTS = 5;
@@ -17,18 +19,26 @@ const NO_BODY = new Set([204, 205, 304]);
 /** Not passed on to another origin. */
 const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization', 'api-key', 'x-api-key'];
 
+const SHARED: Route = { isShared: true };
+
 interface Agents {
   readonly plain: http.Agent;
   secure(proxy: Proxy | null): Promise<http.Agent>;
 }
 
 /** Proxies come from `environment` (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, either case). */
-export const createFetch = (environment: Readonly<Record<string, string | undefined>>) => {
+export const createFetch = (environment: Readonly<Record<string, string | undefined>>, lookup?: Lookup) => {
   const agents = createAgents();
-  return async (input: string | URL | Request, given?: RequestInit): Promise<HttpResponse> => {
+  return async (input: string | URL | Request, given?: FetchInit): Promise<HttpResponse> => {
     const { url, init } = partsOf(input, given);
+    const { permit } = init;
     const signal = init.signal ?? undefined;
-    const send = (message: Message) => exchange(message, chooseProxy(message.url, environment), agents, signal);
+    const send = async (message: Message): Promise<IncomingMessage> => {
+      const proxy = chooseProxy(message.url, environment);
+      if (!permit) return exchange(message, proxy, agents, signal, SHARED);
+      const { judgedRoute } = await import('./permit.ts');
+      return exchange(message, proxy, agents, signal, await judgedRoute({ url: message.url, isProxied: proxy !== null, permit, signal, lookup }));
+    };
     try {
       signal?.throwIfAborted();
       const { reply, message, hops } = await follow(await toMessage(url, init), init.redirect ?? 'follow', send);
@@ -66,12 +76,12 @@ const redirected = (message: Message, status: number, location: string): Message
 
 // ---- one request ----
 
-const exchange = async (message: Message, proxy: Proxy | null, agents: Agents, signal: AbortSignal | undefined): Promise<IncomingMessage> => {
+const exchange = async (message: Message, proxy: Proxy | null, agents: Agents, signal: AbortSignal | undefined, route: Route): Promise<IncomingMessage> => {
   const { url } = message;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError(`fetch failed: ${url.protocol} addresses cannot be fetched`);
-  const agent = url.protocol === 'https:' ? await agents.secure(proxy) : agents.plain;
+  const agent = !route.isShared ? false : url.protocol === 'https:' ? await agents.secure(proxy) : agents.plain;
   const start = url.protocol === 'https:' ? (await import('node:https')).request : http.request;
-  const options = { ...target(message, proxy), agent, method: message.method };
+  const options = { ...target(message, proxy), agent, method: message.method, lookup: route.lookup };
   const send = async (): Promise<IncomingMessage> => {
     const reply = await sendOnce(() => start(options), message.body, signal);
     return reply.once('error', () => distrust(agent));
@@ -88,8 +98,8 @@ const exchange = async (message: Message, proxy: Proxy | null, agents: Agents, s
 };
 
 /** What broke one connection may have broken the idle ones as well: whoever tries again gets a new one. */
-const distrust = (agent: http.Agent): void => {
-  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+const distrust = (agent: http.Agent | false): void => {
+  if (agent) for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 };
 
 const target = ({ url, headers }: Message, proxy: Proxy | null): RequestOptions => {

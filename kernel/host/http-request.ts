@@ -1,4 +1,5 @@
 /** What goes into `fetch`, in the words of node:http. By shape, not by class: naming a built-in class would load it before the request leaves. */
+import type { FetchInit } from '../contracts/powers.ts';
 
 export interface Message {
   readonly method: string;
@@ -8,7 +9,7 @@ export interface Message {
 }
 
 /** A Request becomes an address and its parts. */
-export const partsOf = (input: string | URL | Request, given: RequestInit | undefined): { readonly url: URL; readonly init: RequestInit } => {
+export const partsOf = (input: string | URL | Request, given: FetchInit | undefined): { readonly url: URL; readonly init: FetchInit } => {
   if (!isRequest(input)) return { url: new URL(input), init: given ?? {} };
   const { url, method, headers, body, signal, redirect } = input;
   return { url: new URL(url), init: { method, headers, body, signal, redirect, ...given } };

@@ -78,8 +78,8 @@ const settingsPower = ({ home, session, config }: PowerSource): Powers['settings
   },
 });
 
-const lazyFetch = (environment: PowerSource['environment']): typeof fetch => {
-  let made: Promise<typeof fetch> | undefined;
+const lazyFetch = (environment: PowerSource['environment']): Powers['net']['fetch'] => {
+  let made: Promise<Powers['net']['fetch']> | undefined;
   return async (input, init) => {
     made ??= import('./fetch.ts').then(({ createFetch }) => createFetch(environment));
     return (await made)(input, init);
