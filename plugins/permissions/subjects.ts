@@ -39,7 +39,8 @@ const serverToolOf = (call: Judged): string | undefined => {
 };
 const domainOf = (url: unknown): string | undefined => {
   if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
-  return new URL(url).hostname.toLowerCase();
+  // With a dot at its end it is the same host.
+  return new URL(url).hostname.toLowerCase().replace(/\.$/, '');
 };
 
 export const fits = (rule: RuleText & { readonly decision: 'allow' | 'deny' }, subject: string, call: Judged, places: Places): boolean => {
