@@ -116,6 +116,10 @@ const REPAIRS = [
   inPackage('clipanion/lib/platform/node.mjs', { 'require(`async_hooks`)': "process.getBuiltinModule('node:async_hooks')" }),
   // TypeScript is loaded by cast's own loader.
   inPackage('cosmiconfig/dist/loaders.js', { "require('typescript')": 'undefined' }),
+  // It is given trees, and so needs no parser.
+  inPackage('turndown/lib/turndown.es.js', { "require('@mixmark-io/domino')": 'undefined' }),
+  // Only for drawing.
+  inPackage('linkedom/commonjs/canvas.cjs', { "require('canvas')": "require('./canvas-shim.cjs')" }),
 ];
 
 export default [

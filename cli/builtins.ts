@@ -17,6 +17,7 @@ import { manifest as sessionsSqlite } from '../plugins/sessions-sqlite/manifest.
 import { manifest as shell } from '../plugins/shell/manifest.ts';
 import { manifest as todo } from '../plugins/todo/manifest.ts';
 import { manifest as usage } from '../plugins/usage/manifest.ts';
+import { manifest as web } from '../plugins/web/manifest.ts';
 
 const builtin = (manifest: Manifest, load: PluginRef['load']): PluginRef => ({ manifest, builtin: true, source: 'built in', load });
 
@@ -38,4 +39,5 @@ export const builtins: readonly PluginRef[] = [
   builtin(shell, () => import('../plugins/shell/index.ts')),
   builtin(todo, () => import('../plugins/todo/index.ts')),
   builtin(usage, () => import('../plugins/usage/index.ts')),
+  builtin(web, () => import('../plugins/web/index.ts')),
 ];

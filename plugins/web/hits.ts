@@ -1,0 +1,29 @@
+/** What a search engine found, and how the model is told. */
+import type { Sketch } from '../../kernel/index.ts';
+import { oneLine } from './cut.ts';
+import { LIMITS } from './limits.ts';
+
+export interface Hit {
+  readonly title: string;
+  readonly url: string;
+  readonly snippet: string;
+}
+
+export const hitsAsText = (hits: readonly Hit[], found: number): string =>
+  [
+    `<!-- ${hits.length} of ${found} results -->`,
+    ...hits.map(({ title, url, snippet }, index) => `${index + 1}. ${title}\n   ${url}${snippet === '' ? '' : `\n   ${snippet}`}`),
+  ].join('\n\n');
+
+export const hitsAsTable = (hits: readonly Hit[]): Sketch => ({
+  kind: 'table',
+  head: ['Title', 'Address'],
+  rows: hits.map(({ title, url }) => ({ cells: [title, url] })),
+});
+
+/** In one line each, and no longer than is useful. */
+export const tidy = ({ title, url, snippet }: Hit): Hit => ({
+  title: oneLine(title, LIMITS.titleChars) || url,
+  url,
+  snippet: oneLine(snippet, LIMITS.snippetChars),
+});
