@@ -144,7 +144,9 @@ export interface ReplyReview {
 
 /** Inputs of known tools; a plugin widens it for its own by declaration merging. */
 export interface ToolInputs {
-  bash: { command: string; timeout?: number };
+  bash: { command: string; timeout?: number; run_in_background?: boolean };
+  bash_output: { task_id: string; wait?: number };
+  bash_kill: { task_id: string };
   read: { path: string; offset?: number; limit?: number };
   write: { path: string; content: string };
   edit: {

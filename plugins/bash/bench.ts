@@ -1,44 +1,28 @@
-/** What the calls of one session share: limits, the folder of kept output, and what they left running. */
-import type { Child, Powers } from '../../kernel/index.ts';
+/** What the calls of one generation of a session work with. */
+import type { Powers, ShellPart } from '../../kernel/index.ts';
 import type { ShellLimits } from './limits.ts';
-import { SpillFolder } from './spill.ts';
+import type { Remains } from './remains.ts';
 
-export interface BenchOptions {
-  readonly process: Powers['process'];
-  readonly limits: ShellLimits;
-  /** Path of the shell; undefined or empty for the one that is installed. */
-  readonly shell?: string | undefined;
-  /** A text that no other command has. */
-  nextMark(): string;
-}
 export interface Bench {
   readonly process: Powers['process'];
   readonly limits: ShellLimits;
-  /** Tried in this order. */
+  /** Paths of shells, tried in this order. */
   readonly shells: readonly string[];
-  readonly spills: SpillFolder;
+  readonly remains: Remains;
+  /** Null where nothing goes on in the background. */
+  readonly background: Background | null;
+  /** A text that no other command has. */
   nextMark(): string;
-  /** Takes over a command whose shell has ended while something that it started goes on. */
-  adopt(child: Child): void;
-  /** Ends what still runs and removes what was kept. */
-  close(): Promise<void>;
+  /** Epoch milliseconds. */
+  now(): number;
 }
-
-export const openBench = (options: BenchOptions): Bench => {
-  const spills = new SpillFolder();
-  let left: Child[] = [];
-  return {
-    process: options.process,
-    limits: options.limits,
-    shells: options.shell ? [options.shell] : ['bash', '/bin/bash'],
-    spills,
-    nextMark: options.nextMark,
-    adopt: (child) => {
-      left = [...left.filter((other) => other.alive()), child];
-    },
-    close: async () => {
-      await Promise.all(left.map((child) => child.kill()));
-      await spills.remove();
-    },
-  };
-};
+export interface Background {
+  /** Tasks that this session has had, in this process or an earlier one. */
+  count(): number;
+  /** Keeps that there has been a task of this number. */
+  record(number: number): Promise<void>;
+  /** For the model, as soon as it listens. */
+  tell(text: string): void;
+  /** Simple commands of a text; undefined when it is not understood. */
+  parts(command: string): readonly ShellPart[] | undefined;
+}

@@ -1,73 +1,74 @@
-import { definePlugin, defineTool, jsonSchema } from '../../kernel/index.ts';
-import type { Bench } from './bench.ts';
-import { MAX_TIMEOUT_S, type ShellLimits } from './limits.ts';
+import { definePlugin, jsonSchema, type Scope } from '../../kernel/index.ts';
+import type { Background, Bench } from './bench.ts';
+import type { ShellLimits } from './limits.ts';
 import { manifest } from './manifest.ts';
+import { Shared } from './shared.ts';
+import { bashTool, killTool, outputTool } from './tools.ts';
+
+const milliseconds = { type: 'integer', minimum: 1, maximum: 3_600_000 };
 
 /** Milliseconds, lines, UTF-8 bytes. The ceilings stay below what the kernel takes as a result. */
 const options = jsonSchema<ShellLimits, Partial<ShellLimits>>({
   type: 'object',
   additionalProperties: false,
   properties: {
-    timeoutMs: {
+    timeoutMs: { ...milliseconds, default: 180_000, description: 'Milliseconds until a command is killed; a call may ask for another limit.' },
+    foregroundMs: {
+      ...milliseconds,
+      default: 60_000,
+      description: 'Milliseconds until a command goes on in the background, in a session with a person.',
+    },
+    maxLines: {
       type: 'integer',
       minimum: 1,
-      maximum: MAX_TIMEOUT_S * 1000,
-      default: 180_000,
-      description: 'Milliseconds until a command is killed; a call may ask for another limit.',
+      maximum: 100_000,
+      default: 2000,
+      description: 'Lines of output that reach the model: of longer output the first few and the last ones.',
     },
-    maxLines: { type: 'integer', minimum: 1, maximum: 100_000, default: 2000, description: 'Lines of output that reach the model; the last ones are kept.' },
     maxBytes: { type: 'integer', minimum: 1000, maximum: 250_000, default: 131_072, description: 'UTF-8 bytes of output that reach the model.' },
   },
 });
 
-const describe = ({ timeoutMs, maxLines, maxBytes }: ShellLimits): string =>
-  [
-    'Runs a command with `bash -c` in the working directory and returns what it printed, both streams together, with its exit status.',
-    'Each call is a new shell: `cd` and variables do not last.',
-    'There is no terminal and no input: pass flags instead of answering questions (`git commit -m`, `--yes`). Editors and pagers are off.',
-    `Of long output the last ${maxLines} lines or ${maxBytes} bytes are returned; the whole is kept in a file that the result names.`,
-    `The command and all that it started are killed after ${timeoutMs / 1000} seconds, or after \`timeout\`.`,
-    'Prefer the tools for reading, searching and editing files over cat, grep, find and sed.',
-  ].join(' ');
+const numbered = jsonSchema<{ number: number }>({ type: 'object', properties: { number: { type: 'integer' } }, required: ['number'] });
+
+/** Numbers of tasks are in the session's entries, so that none is given twice, not even after a resume. */
+const backgroundOf = (scope: Scope<ShellLimits, never>): Background => {
+  const newest = scope.state<number, typeof numbered>({
+    name: 'tasks',
+    data: numbered,
+    initial: 0,
+    fold: (count, { number }) => Math.max(count, number),
+  });
+  return {
+    count: () => newest.value,
+    record: (number) => newest.record({ number }),
+    tell: (text) => scope.submit(text, 'notice'),
+    parts: (command) => scope.services.find('shell')?.parts(command),
+  };
+};
 
 export default definePlugin({
   ...manifest,
   options,
   apply(scope) {
-    let opened: Promise<Bench> | undefined;
-    const open = async (): Promise<Bench> => {
-      const { openBench } = await import('./bench.ts');
-      return openBench({
-        process: scope.powers.process,
-        limits: scope.options,
-        shell: scope.environment['CAST_BASH'],
-        nextMark: () => scope.ids.next('command'),
-      });
-    };
-    scope.onDispose(async () => (await opened)?.close());
-    scope.registries.tools.add(
-      defineTool({
-        name: 'bash',
-        description: describe(scope.options),
-        input: jsonSchema<{ command: string; timeout?: number }>({
-          type: 'object',
-          properties: {
-            command: { type: 'string', description: 'What to run. May hold several lines.' },
-            timeout: {
-              type: 'number',
-              description: `Seconds, at most ${MAX_TIMEOUT_S}; default ${scope.options.timeoutMs / 1000}. Zero or less counts as not given.`,
-            },
-          },
-          required: ['command'],
-        }),
-        effect: 'exec',
-        aliases: ['run', 'shell', 'run_command', 'execute'],
-        run: async (input, call) => {
-          opened ??= open();
-          const [bench, { runCommand }] = await Promise.all([opened, import('./run.ts')]);
-          return runCommand(input, call, bench);
-        },
-      }),
-    );
+    const { session, registries } = scope;
+    // In a pool, so that tasks outlive a renewal of the session's plugins.
+    const shared = scope.host.pool(`bash/${session.id}`, () => new Shared(async () => new (await import('./remains.ts')).Remains()));
+    scope.onDispose(shared.join());
+    // A task must have somebody who is told of its end: neither a single run nor a child session is there then.
+    const background = session.interactive && session.parent === undefined ? backgroundOf(scope) : null;
+    const open = async (): Promise<Bench> => ({
+      process: scope.powers.process,
+      limits: scope.options,
+      shells: scope.environment['CAST_BASH'] ? [scope.environment['CAST_BASH']] : ['bash', '/bin/bash'],
+      remains: await shared.get(),
+      background,
+      nextMark: () => scope.ids.next('command'),
+      now: () => scope.clock.now(),
+    });
+    registries.tools.add(bashTool(scope.options, background !== null, open));
+    if (!background) return;
+    registries.tools.add(outputTool(open));
+    registries.tools.add(killTool(open));
   },
 });

@@ -5,6 +5,7 @@ export const manifest = defineManifest({
   version: '1.0.0',
   apiVersion: API_VERSION,
   summary: 'Runs shell commands that can neither hang a turn nor flood it.',
+  uses: ['shell?'],
   capabilities: ['process', 'fs'],
   activation: ['session'],
   taps: [],

@@ -1,134 +1,102 @@
-/** One command from its start to its result. */
+/** A call of `bash`, from its input to its result. */
 import { stat } from 'node:fs/promises';
-import { messageOf, type Child, type ToolCall, type ToolErrorCode, type ToolResult } from '../../kernel/index.ts';
-import type { Bench } from './bench.ts';
-import { collectOutput, type Collected } from './collect.ts';
-import { adviceFor, commandEnvironment } from './environment.ts';
-import { MAX_TIMEOUT_S } from './limits.ts';
-import { renderOutput } from './render.ts';
-import { describeSurvivors, findSurvivors, type Survivor } from './survivors.ts';
+import type { ToolCall, ToolInputs } from '../../kernel/index.ts';
+import type { Background, Bench } from './bench.ts';
+import { startJob, type Job, type Order } from './job.ts';
+import { isLongRunner } from './known.ts';
+import { MAX_TIMEOUT_S, SETTLE_MS, type ShellLimits } from './limits.ts';
+import { paragraphs, refuse, resultOf, type Outcome } from './outcome.ts';
+import { renderOutput, renderSince, START, viewOf } from './render.ts';
+import { checkRoom, describeStart, noticeOf } from './task-texts.ts';
+import { settlesWithin } from './within.ts';
 
 /** UTF-8 bytes; Linux takes no word beyond 128 KiB. */
 const MAX_COMMAND_BYTES = 120_000;
 
-export interface CommandInput {
-  readonly command: string;
-  /** Seconds. */
-  readonly timeout?: number;
-}
-type Outcome = Partial<ToolResult> & Pick<ToolResult, 'content' | 'status'>;
-type Exit = Awaited<Child['exit']>;
-interface Finished {
-  readonly exit: Exit;
-  readonly collected: Collected;
-  readonly survivors: readonly Survivor[];
-  readonly background: boolean;
-}
+export type CommandInput = ToolInputs['bash'];
 
+/** Throws a ToolError for what cannot be run. */
 export const runCommand = async (input: CommandInput, call: ToolCall, bench: Bench): Promise<Outcome> => {
-  if (call.signal.aborted) return failure('ABORTED', '[ABORTED] before it was started');
-  const refusal = await findFault(input, call.cwd);
-  if (refusal) return refusal;
-  const seconds = timeoutOf(input, bench);
-  const mark = bench.nextMark();
-  const child = await startShell(input.command, mark, seconds, call, bench);
-  if ('status' in child) return child;
-  const finished = await finish(child, mark, call, bench);
-  return describe(finished, seconds, call.signal.aborted, bench);
+  if (call.signal.aborted) return { status: 'aborted', content: '[ABORTED] before it was started', error: { code: 'ABORTED', retryable: false } };
+  await check(input, call.cwd);
+  const { background } = bench;
+  if (!background) return runToEnd(input, call, bench);
+  if (input.run_in_background) return startApart(input, call, bench, background);
+  const isKnown = isLongRunner(input.command, background.parts(input.command));
+  if (isKnown) checkRoom(bench.remains.tasks);
+  // Where it could not go on in the background, it is as if there were none.
+  if (bench.remains.tasks.isFull) return runToEnd(input, call, bench);
+  const waitMs = isKnown ? Math.min(SETTLE_MS, bench.limits.foregroundMs) : waitOf(input, bench.limits);
+  return runForAWhile(input, waitMs, call, bench, background);
 };
 
-const findFault = async ({ command }: CommandInput, cwd: string): Promise<Outcome | undefined> => {
-  if (command.trim() === '') return failure('INVALID_ARGUMENT', 'command is required and must not be blank');
-  if (command.includes('\0')) return failure('INVALID_ARGUMENT', 'command must not hold a zero byte');
+const check = async ({ command }: CommandInput, cwd: string): Promise<void> => {
+  if (command.trim() === '') refuse('INVALID_ARGUMENT', 'command is required and must not be blank');
+  if (command.includes('\0')) refuse('INVALID_ARGUMENT', 'command must not hold a zero byte');
   if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
-    return failure('INVALID_ARGUMENT', `command must not be longer than ${MAX_COMMAND_BYTES} bytes`, 'Write it to a script file and run that.');
+    refuse('INVALID_ARGUMENT', `command must not be longer than ${MAX_COMMAND_BYTES} bytes`, 'Write it to a script file and run that.');
   }
   const isFolder = await stat(cwd).then(
     (found) => found.isDirectory(),
     () => false,
   );
-  return isFolder ? undefined : failure('NOT_FOUND', `Failed to start bash: the working directory ${cwd} does not exist`);
+  if (!isFolder) refuse('NOT_FOUND', `Failed to start bash: the working directory ${cwd} does not exist`);
 };
 
-const timeoutOf = ({ timeout }: CommandInput, bench: Bench): number =>
-  timeout !== undefined && timeout > 0 ? Math.min(timeout, MAX_TIMEOUT_S) : bench.limits.timeoutMs / 1000;
+/** Undefined when none was given. */
+const timeoutOf = ({ timeout }: CommandInput): number | undefined =>
+  timeout !== undefined && timeout > 0 ? Math.min(timeout, MAX_TIMEOUT_S) * 1000 : undefined;
 
-const startShell = async (command: string, mark: string, seconds: number, call: ToolCall, bench: Bench): Promise<Child | Outcome> => {
-  let reason = '';
-  for (const shell of bench.shells) {
-    try {
-      return await bench.process.spawn([shell, '-c', command], {
-        cwd: call.cwd,
-        purpose: 'bash',
-        signal: call.signal,
-        timeoutMs: seconds * 1000,
-        env: commandEnvironment(mark),
-        merge: true,
-      });
-    } catch (error) {
-      if (call.signal.aborted) return failure('ABORTED', '[ABORTED] before it was started');
-      reason = `Failed to start bash ("${shell}"): ${messageOf(error)}`;
-    }
-  }
-  return failure('UNAVAILABLE', reason, 'Install bash, or set CAST_BASH to the path of a shell that understands it.');
+/** A second before a limit that was asked for, so that the command goes on rather than being killed. */
+const waitOf = (input: CommandInput, { timeoutMs, foregroundMs }: ShellLimits): number =>
+  Math.min(foregroundMs, Math.max(1000, (timeoutOf(input) ?? timeoutMs) - 1000));
+
+const runToEnd = async (input: CommandInput, call: ToolCall, bench: Bench): Promise<Outcome> => {
+  const timeoutMs = timeoutOf(input) ?? bench.limits.timeoutMs;
+  const job = await startJob({ command: input.command, cwd: call.cwd, timeoutMs }, call.signal, bench);
+  const stopTelling = job.output.follow((text) => call.progress(text));
+  const ending = await job.ended.finally(stopTelling);
+  return resultOf(job, ending, renderOutput(job.output, bench.limits), call.signal.aborted);
 };
 
-const finish = async (child: Child, mark: string, call: ToolCall, bench: Bench): Promise<Finished> => {
+/** Stays in the foreground for the time given, and goes on in the background as the same process. */
+const runForAWhile = async (input: CommandInput, waitMs: number, call: ToolCall, bench: Bench, background: Background): Promise<Outcome> => {
+  const { job, detach } = await startDetachable({ command: input.command, cwd: call.cwd, timeoutMs: null }, call, bench);
+  const stopTelling = job.output.follow((text) => call.progress(text));
+  const isOver = await settlesWithin(job.ended, waitMs);
+  stopTelling();
+  if (isOver || call.signal.aborted) return resultOf(job, await job.ended, renderOutput(job.output, bench.limits), call.signal.aborted);
+  detach();
+  await job.output.keep();
+  const { text, mark } = renderSince(job.output, START, bench.limits, false);
+  const task = await bench.remains.tasks.add(job, background, bench.now, (ended) => background.tell(noticeOf(ended)), mark);
+  const content = paragraphs(
+    text || '(no output so far)',
+    `Still running after ${waitMs / 1000} seconds; it goes on in the background. ${describeStart(task)}`,
+  );
+  return { status: 'ok', content, details: { task: task.id, pid: job.child.pid }, view: viewOf(text) };
+};
+
+const startApart = async (input: CommandInput, call: ToolCall, bench: Bench, background: Background): Promise<Outcome> => {
+  const { tasks } = bench.remains;
+  checkRoom(tasks);
+  const { job, detach } = await startDetachable({ command: input.command, cwd: call.cwd, timeoutMs: timeoutOf(input) ?? null }, call, bench);
+  detach();
+  await job.output.keep();
+  const task = await tasks.add(job, background, bench.now, (ended) => background.tell(noticeOf(ended)));
+  return { status: 'ok', content: `Started in the background. ${describeStart(task)}`, details: { task: task.id, pid: job.child.pid } };
+};
+
+/** Ends with the call's signal until it is detached from it. */
+const startDetachable = async (order: Order, call: ToolCall, bench: Bench): Promise<{ readonly job: Job; detach(): void }> => {
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort(call.signal.reason);
+  const detach = (): void => call.signal.removeEventListener('abort', onAbort);
+  call.signal.addEventListener('abort', onAbort);
   try {
-    const collected = await collectOutput(child, bench, (text) => call.progress(text));
-    const exit = await child.exit;
-    const stopped = exit.timedOut || call.signal.aborted;
-    if (stopped) await child.kill();
-    const background = child.alive();
-    const survivors = stopped || background ? await findSurvivors({ group: child.pid, mark }, call.cwd, bench) : [];
-    if (background) bench.adopt(child);
-    return { exit, collected, survivors, background };
+    return { job: await startJob(order, stop.signal, bench), detach };
   } catch (error) {
-    await child.kill();
+    detach();
     throw error;
   }
 };
-
-const describe = (finished: Finished, seconds: number, aborted: boolean, bench: Bench): Outcome => {
-  const { exit, collected } = finished;
-  const output = renderOutput(collected, bench.limits);
-  const left = describeLeft(finished);
-  const details = {
-    exitCode: exit.code,
-    signal: exit.signal,
-    timedOut: exit.timedOut,
-    bytes: collected.tail.bytes,
-    lines: collected.tail.lines,
-    ...(collected.spill && collected.spill.failure === undefined ? { output: collected.spill.path } : {}),
-    background: finished.survivors.map(({ pid }) => pid),
-  };
-  if (exit.timedOut) {
-    const fix = `Give a longer timeout (seconds, at most ${MAX_TIMEOUT_S}), or make the command do less.`;
-    return { ...failure('TIMEOUT', paragraphs(`[TIMED OUT] after ${seconds} seconds\n${output}`, left), fix, true), details };
-  }
-  if (aborted) return { ...failure('ABORTED', paragraphs(`[ABORTED]\n${output}`, left)), details };
-  if (exit.code === 0) return { status: 'ok', content: paragraphs(output, left), details };
-  const advice = adviceFor(output);
-  const end = exit.code === null ? `Process was killed by ${exit.signal ?? 'a signal'}` : `Process exited with code ${exit.code}`;
-  return { ...failure('EXTERNAL_ERROR', paragraphs(output, left, advice, end), advice), details };
-};
-
-const describeLeft = ({ survivors, background }: Finished): string | undefined => {
-  const inside = survivors.filter(({ left }) => !left);
-  const outside = survivors.filter(({ left }) => left);
-  const lines = [
-    ...(background
-      ? [`Still running: ${describeSurvivors(inside) || 'a process that cannot be named'}. It is killed when the session ends; what it prints now is not kept.`]
-      : []),
-    ...(outside.length > 0 ? [`May still run, in a session of its own and so not killed: ${describeSurvivors(outside)}.`] : []),
-  ];
-  return lines.length > 0 ? lines.join('\n') : undefined;
-};
-
-const paragraphs = (...parts: readonly (string | undefined)[]): string => parts.filter((part) => part !== undefined).join('\n\n');
-
-const failure = (code: ToolErrorCode, content: string, suggestedFix?: string, retryable = false): Outcome => ({
-  status: code === 'ABORTED' ? 'aborted' : 'error',
-  content,
-  error: { code, retryable, ...(suggestedFix === undefined ? {} : { suggestedFix }) },
-});

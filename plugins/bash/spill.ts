@@ -6,7 +6,7 @@ import { messageOf } from '../../kernel/index.ts';
 
 /** Bytes of one file: enough to search, too little to fill a disk. */
 export const SPILL_BYTES = 67_108_864;
-/** Files that a session keeps; the oldest goes first. */
+/** Files of ended commands that a session keeps; the oldest goes first. */
 const SPILL_FILES = 16;
 
 /** One file. A full disk costs the file, never the command. */
@@ -14,6 +14,8 @@ export class Spill {
   readonly path: string;
   /** Why nothing more is written; undefined while all is well. */
   failure: string | undefined;
+  /** Nothing more will be written. */
+  isClosed = false;
   #written = 0;
   #file: FileHandle | undefined;
 
@@ -29,8 +31,9 @@ export class Spill {
 
   async write(bytes: Uint8Array): Promise<void> {
     const fitting = bytes.subarray(0, SPILL_BYTES - this.#written);
-    if (fitting.length === 0 || this.failure !== undefined) return;
+    if (this.failure !== undefined) return;
     try {
+      // Also for nothing: the file of a command that has printed nothing so far is there.
       this.#file ??= await open(this.path, 'wx', 0o600);
       await this.#file.writeFile(fitting);
       this.#written += fitting.length;
@@ -40,6 +43,7 @@ export class Spill {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     await this.#file?.close().catch((error: unknown) => {
       this.failure ??= messageOf(error);
     });
@@ -50,17 +54,18 @@ export class Spill {
 export class SpillFolder {
   #folder: Promise<string> | undefined;
   #count = 0;
-  readonly #paths: string[] = [];
+  #spills: Spill[] = [];
 
   async create(): Promise<Spill> {
     try {
       // Below the folder for temporary files, and private: mkdtemp makes it 0700.
       this.#folder ??= mkdtemp(join(tmpdir(), 'cast-output-'));
       this.#count += 1;
-      const path = join(await this.#folder, `command-${this.#count}.log`);
-      this.#paths.push(path);
-      while (this.#paths.length > SPILL_FILES) await rm(this.#paths.shift() ?? '', { force: true });
-      return new Spill(path);
+      const spill = new Spill(join(await this.#folder, `command-${this.#count}.log`));
+      const old = this.#spills.filter(({ isClosed }) => isClosed).slice(0, -SPILL_FILES + 1);
+      this.#spills = [...this.#spills.filter((each) => !old.includes(each)), spill];
+      for (const { path } of old) await rm(path, { force: true });
+      return spill;
     } catch (error) {
       this.#folder = undefined;
       return new Spill('', messageOf(error));

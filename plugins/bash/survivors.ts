@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Bench } from './bench.ts';
 import { MARK } from './environment.ts';
+import { oneLine } from './text.ts';
 
 export interface Survivor {
   readonly pid: number;
@@ -13,14 +14,16 @@ interface Wanted {
   readonly group: number;
   /** Of the command's environment; found on Linux only. */
   readonly mark: string;
+  readonly isGroupAlive: boolean;
 }
 
 const SHOWN = 10;
-const COMMAND_CHARS = 80;
 const PS_MS = 3000;
 
-export const findSurvivors = async (wanted: Wanted, cwd: string, bench: Bench): Promise<readonly Survivor[]> =>
-  process.platform === 'linux' ? fromProc(wanted) : fromPs(wanted, cwd, bench);
+export const findSurvivors = async (wanted: Wanted, cwd: string, bench: Bench): Promise<readonly Survivor[]> => {
+  if (process.platform === 'linux') return fromProc(wanted);
+  return wanted.isGroupAlive ? fromPs(wanted, cwd, bench) : [];
+};
 
 export const describeSurvivors = (survivors: readonly Survivor[]): string => {
   const shown = survivors.slice(0, SHOWN).map(({ pid, command }) => `pid ${pid} (${command})`);
@@ -28,17 +31,21 @@ export const describeSurvivors = (survivors: readonly Survivor[]): string => {
 };
 
 const fromProc = (wanted: Wanted): Survivor[] =>
-  readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry))
-    .flatMap((pid) => {
-      const stat = read(`/proc/${pid}/stat`);
-      // The name is in brackets and may itself hold spaces and brackets.
-      const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (stat === '' || state === 'Z' || state === 'X') return [];
-      const left = Number(group) !== wanted.group;
-      if (left && !`\0${read(`/proc/${pid}/environ`)}`.includes(`\0${MARK}=${wanted.mark}\0`)) return [];
-      return [{ pid: Number(pid), command: shorten(read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')), left }];
-    });
+  youngerThan(wanted.group).flatMap((pid) => {
+    const stat = read(`/proc/${pid}/stat`);
+    // The name is in brackets and may itself hold spaces and brackets.
+    const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (stat === '' || state === 'Z' || state === 'X') return [];
+    const left = Number(group) !== wanted.group;
+    if (left && !`\0${read(`/proc/${pid}/environ`)}`.includes(`\0${MARK}=${wanted.mark}\0`)) return [];
+    return [{ pid: Number(pid), command: oneLine(read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')), left }];
+  });
+
+/** Numbers are given in order, so only these can come from the command; all of them once the numbers have begun anew. */
+const youngerThan = (shell: number): string[] => {
+  const newest = Number(read('/proc/loadavg').trim().split(' ').at(-1));
+  return readdirSync('/proc').filter((entry) => /^\d+$/.test(entry) && (Number(entry) > shell || !(newest >= shell)));
+};
 
 /** Empty for a process that has gone or belongs to somebody else. */
 const read = (path: string): string => {
@@ -57,11 +64,6 @@ const fromPs = async (wanted: Wanted, cwd: string, bench: Bench): Promise<Surviv
   });
   return out.split('\n').flatMap((line) => {
     const [, pid, group, state, command] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
-    return Number(group) === wanted.group && !state?.startsWith('Z') ? [{ pid: Number(pid), command: shorten(command ?? ''), left: false }] : [];
+    return Number(group) === wanted.group && !state?.startsWith('Z') ? [{ pid: Number(pid), command: oneLine(command ?? ''), left: false }] : [];
   });
-};
-
-const shorten = (command: string): string => {
-  const line = command.replace(/\s+/g, ' ').trim();
-  return line.length > COMMAND_CHARS ? `${line.slice(0, COMMAND_CHARS)}…` : line;
 };

@@ -1,13 +1,10 @@
-/** The last bytes of an output of any length, and how much there was in all. */
-
-const LF = 10;
-const CR = 13;
+/** The first and the last bytes of an output of any length, and how much there was in all. */
+import { LineEnds } from './line-ends.ts';
 
 export class OutputTail {
   /** Bytes that came. */
   bytes = 0;
-  #lineEnds = 0;
-  #last = LF;
+  readonly #ends = new LineEnds();
   #ring: Buffer;
   readonly #capacity: number;
 
@@ -19,15 +16,15 @@ export class OutputTail {
 
   /** Lines that came; a last one without its end counts. */
   get lines(): number {
-    return this.#lineEnds + (this.#last === LF || this.#last === CR ? 0 : 1);
+    return this.#ends.lines;
   }
   /** Whether the first bytes are gone. */
   get overflowed(): boolean {
     return this.bytes > this.#capacity;
   }
 
-  push(chunk: Uint8Array): void {
-    this.#count(chunk);
+  push(chunk: Buffer): void {
+    this.#ends.push(chunk);
     this.#grow(this.bytes + chunk.length);
     const kept = chunk.subarray(Math.max(0, chunk.length - this.#capacity));
     const start = (this.bytes + chunk.length - kept.length) % this.#ring.length;
@@ -46,25 +43,28 @@ export class OutputTail {
     return length === straight.length ? Buffer.from(straight) : Buffer.concat([wrapped, straight]);
   }
 
-  /** As CR LF, CR and LF all end a line. */
-  #count(chunk: Uint8Array): void {
-    let last = this.#last;
-    let ends = 0;
-    // By index, which is faster than an iterator: output may be gigabytes.
-    for (let index = 0; index < chunk.length; index += 1) {
-      const byte = chunk[index];
-      if (byte === CR || (byte === LF && last !== CR)) ends += 1;
-      last = byte ?? LF;
-    }
-    this.#lineEnds += ends;
-    this.#last = last;
-  }
-
   /** Only while nothing has been overwritten, so that bytes keep their places. */
   #grow(needed: number): void {
     if (needed <= this.#ring.length || this.#ring.length === this.#capacity) return;
     const grown = Buffer.allocUnsafe(Math.min(this.#capacity, Math.max(needed, this.#ring.length * 2)));
     this.#ring.copy(grown, 0, 0, this.bytes);
     this.#ring = grown;
+  }
+}
+
+export class OutputHead {
+  #kept = Buffer.alloc(0);
+  readonly #capacity: number;
+
+  /** `capacity` in bytes. */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+  get bytes(): Buffer {
+    return this.#kept;
+  }
+  push(chunk: Buffer): void {
+    const room = this.#capacity - this.#kept.length;
+    if (room > 0) this.#kept = Buffer.concat([this.#kept, chunk.subarray(0, room)]);
   }
 }

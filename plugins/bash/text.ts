@@ -2,10 +2,12 @@
 
 const ESC = '\\u001b';
 /** CSI with its private forms, OSC (an unfinished one ends with its line), the other strings, escapes of two and three characters. */
-const ESCAPES = new RegExp(
-  `${ESC}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007${ESC}\\n]*(?:\\u0007|${ESC}\\\\)?|[PX^_][^${ESC}]*${ESC}\\\\|[ -/]+[0-~]|[0-OQ-WYZ\`-~\\\\])`,
-  'g',
-);
+const ESCAPE = `${ESC}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007${ESC}\\n]*(?:\\u0007|${ESC}\\\\)?|[PX^_][^${ESC}]*${ESC}\\\\|[ -/]+[0-~]|[0-OQ-WYZ\`-~\\\\])`;
+const ESCAPES = new RegExp(ESCAPE, 'g');
+/** A whole one; of OSC only with its end. */
+const WHOLE_ESCAPE = new RegExp(`^(?!${ESC}\\][^\\u0007\\n]*$)${ESCAPE}`);
+/** Bytes in which the end of an escape sequence is looked for: one that never ends must not hide what follows. */
+const LONGEST_ESCAPE = 256;
 const BACKSPACE = '\\u0008';
 const OVERSTRIKE = new RegExp(`[^\\n]${BACKSPACE}`, 'gu');
 const CONTROLS = /[^\P{Cc}\t\n]/gu;
@@ -19,12 +21,33 @@ export const decodeTail = (bytes: Uint8Array, cut: { readonly start: boolean; re
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(whole, { stream: cut.open });
 };
 
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
 /** The first place from `index` on at which a character may begin. */
 const characterStart = (bytes: Uint8Array, index: number): number => {
-  const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
   let start = index;
   while (start < index + 3 && isContinuation(bytes[start])) start += 1;
   return start;
+};
+
+/** How many bytes of an output that goes on are text for sure: not half a character, line end or escape sequence at the end. */
+export const settledLength = (bytes: Buffer): number => {
+  const characters = bytes.subarray(0, bytes.length - unfinishedCharacter(bytes));
+  const end = characters.length - (characters.at(-1) === 0x0d ? 1 : 0);
+  const escape = end === 0 ? -1 : characters.lastIndexOf(0x1b, end - 1);
+  const isOpen = escape !== -1 && end - escape <= LONGEST_ESCAPE && !WHOLE_ESCAPE.test(characters.toString('latin1', escape, end));
+  return isOpen ? escape : end;
+};
+
+/** Bytes of a character at the end whose last bytes have not come. */
+const unfinishedCharacter = (bytes: Uint8Array): number => {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (isContinuation(byte)) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? back : 0;
+  }
+  return 0;
 };
 
 /** More than a tenth of it is neither text nor a usual control character. */
@@ -45,6 +68,25 @@ export const lastPart = (text: string, maxLines: number, maxBytes: number): stri
   return bytes.toString('utf8', characterStart(bytes, bytes.length - maxBytes));
 };
 
+/** The beginning of a text that fits both limits, in whole characters, without the end of its last line. */
+export const firstPart = (text: string, maxLines: number, maxBytes: number): string => {
+  const lines = text.slice(0, lineEnd(text, maxLines));
+  const bytes = Buffer.from(lines);
+  if (bytes.length <= maxBytes) return lines;
+  let end = maxBytes;
+  while (isContinuation(bytes[end])) end -= 1;
+  return bytes.toString('utf8', 0, end);
+};
+
+const lineEnd = (text: string, lines: number): number => {
+  let end = -1;
+  for (let seen = 0; seen < lines; seen += 1) {
+    end = text.indexOf('\n', end + 1);
+    if (end === -1) return text.length;
+  }
+  return Math.max(0, end);
+};
+
 const lineStart = (text: string, lines: number): number => {
   let start = text.length;
   for (let seen = 0; seen < lines; seen += 1) {
@@ -60,4 +102,10 @@ export const countLines = (text: string): number => {
   let lines = 1;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
   return lines;
+};
+
+/** For a command in the middle of a sentence. */
+export const oneLine = (text: string, maxChars = 80): string => {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > maxChars ? `${line.slice(0, maxChars)}…` : line;
 };

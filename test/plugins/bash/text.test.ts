@@ -8,7 +8,7 @@ describe('the tail', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 30 }), fc.integer({ min: 1, max: 64 }), fc.nat(80), (chunks, capacity, limit) => {
         const tail = new OutputTail(capacity);
-        for (const chunk of chunks) tail.push(chunk);
+        for (const chunk of chunks) tail.push(Buffer.from(chunk));
         const whole = Buffer.concat(chunks);
         expect(tail.bytes).toBe(whole.length);
         expect(tail.newest()).toEqual(whole.subarray(Math.max(0, whole.length - capacity)));
@@ -35,7 +35,7 @@ describe('the tail', () => {
     ['a\rb\rc', 3],
   ])('counts the lines of %j', (text, lines) => {
     const tail = new OutputTail(10);
-    for (const byte of Buffer.from(text)) tail.push(Uint8Array.of(byte));
+    for (const byte of Buffer.from(text)) tail.push(Buffer.of(byte));
     expect(tail.lines).toBe(lines);
   });
 });
