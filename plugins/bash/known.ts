@@ -16,10 +16,10 @@ export const isLongRunner = (command: string, parts: readonly ShellPart[] | unde
   return isEndlessLoop(command, parts) || parts.some((part) => isFree(part) && runsOn(part.words) && !isLeftBehind(command, part));
 };
 
-/** `server &`: the shell does not wait for it. */
+/** `server > log 2>&1 &`: the shell does not wait for it. */
 const isLeftBehind = (command: string, { source }: ShellPart): boolean => {
   const rest = command.slice(command.indexOf(source) + source.length);
-  return /^\s*&(?![&>])/.test(rest);
+  return /^(?:\s*\d*>{1,2}&?\s*[^\s&;|]+)*\s*&(?![&>])/.test(rest);
 };
 
 /** The loop itself is no simple command: only its condition is one, and what could leave it. */

@@ -38,7 +38,8 @@ const countMixed = (chunk: Buffer): number => {
 };
 
 const countLineFeeds = (chunk: Buffer): number => {
-  const start = Math.min(chunk.length, -chunk.byteOffset & 3);
+  if (chunk.length < 4) return countSingly(chunk, 0, chunk.length);
+  const start = -chunk.byteOffset & 3;
   const words = new Uint32Array(chunk.buffer, chunk.byteOffset + start, (chunk.length - start) >> 2);
   const end = start + words.length * 4;
   return countSingly(chunk, 0, start) + countInWords(words) + countSingly(chunk, end, chunk.length);

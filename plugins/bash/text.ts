@@ -2,10 +2,12 @@
 
 const ESC = '\\u001b';
 /** CSI with its private forms, OSC (an unfinished one ends with its line), the other strings, escapes of two and three characters. */
-const ESCAPE = `${ESC}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007${ESC}\\n]*(?:\\u0007|${ESC}\\\\)?|[PX^_][^${ESC}]*${ESC}\\\\|[ -/]+[0-~]|[0-OQ-WYZ\`-~\\\\])`;
-const ESCAPES = new RegExp(ESCAPE, 'g');
-/** A whole one; of OSC only with its end. */
-const WHOLE_ESCAPE = new RegExp(`^(?!${ESC}\\][^\\u0007\\n]*$)${ESCAPE}`);
+const ESCAPES = new RegExp(
+  `${ESC}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007${ESC}\\n]*(?:\\u0007|${ESC}\\\\)?|[PX^_][^${ESC}]*${ESC}\\\\|[ -/]+[0-~]|[0-OQ-WYZ\`-~\\\\])`,
+  'g',
+);
+/** One that has begun and may still end. */
+const OPEN_ESCAPE = new RegExp(`${ESC}(?:\\[[0-?]*[ -/]*|\\][^\\u0007${ESC}\\n]*${ESC}?|[PX^_][^${ESC}]*${ESC}?|[ -/]*)$`);
 /** Bytes in which the end of an escape sequence is looked for: one that never ends must not hide what follows. */
 const LONGEST_ESCAPE = 256;
 const BACKSPACE = '\\u0008';
@@ -34,9 +36,9 @@ const characterStart = (bytes: Uint8Array, index: number): number => {
 export const settledLength = (bytes: Buffer): number => {
   const characters = bytes.subarray(0, bytes.length - unfinishedCharacter(bytes));
   const end = characters.length - (characters.at(-1) === 0x0d ? 1 : 0);
-  const escape = end === 0 ? -1 : characters.lastIndexOf(0x1b, end - 1);
-  const isOpen = escape !== -1 && end - escape <= LONGEST_ESCAPE && !WHOLE_ESCAPE.test(characters.toString('latin1', escape, end));
-  return isOpen ? escape : end;
+  const start = Math.max(0, end - LONGEST_ESCAPE);
+  const open = characters.toString('latin1', start, end).search(OPEN_ESCAPE);
+  return open === -1 ? end : start + open;
 };
 
 /** Bytes of a character at the end whose last bytes have not come. */
@@ -44,7 +46,7 @@ const unfinishedCharacter = (bytes: Uint8Array): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (isContinuation(byte)) continue;
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    const length = byte >= 0xf8 ? 1 : byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
     return length > back ? back : 0;
   }
   return 0;
