@@ -8,7 +8,7 @@ import { describeSurvivors } from './survivors.ts';
 
 export type Outcome = Partial<ToolResult> & Pick<ToolResult, 'content' | 'status'>;
 
-interface Failure {
+export interface Failure {
   readonly code: ToolErrorCode;
   readonly text: string;
   readonly fix?: string | undefined;

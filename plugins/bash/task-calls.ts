@@ -2,10 +2,10 @@
 import type { ToolCall, ToolInputs } from '../../kernel/index.ts';
 import type { Bench } from './bench.ts';
 import { MAX_WAIT_S } from './limits.ts';
-import { describeLeft, detailsOf, errorOf, failureOf, paragraphs, type Outcome } from './outcome.ts';
+import { describeLeft, detailsOf, errorOf, paragraphs, type Outcome } from './outcome.ts';
 import { renderSince, viewOf } from './render.ts';
 import type { Task } from './tasks.ts';
-import { describeEnd, secondsOf, taskOf } from './task-texts.ts';
+import { describeEnd, failureOfTask, secondsOf, taskOf } from './task-texts.ts';
 import { oneLine } from './text.ts';
 
 /** What has been printed since the model last saw some of it, and how the task is. Abort ends the wait, never the task. */
@@ -17,13 +17,10 @@ export const readTask = async ({ task_id, wait = 0 }: ToolInputs['bash_output'],
   const output = takeNew(task, bench);
   const header = `${task.id} ${task.status}, ${secondsOf(task, bench.now())} seconds: ${oneLine(task.job.order.command)}`;
   const { ending, job } = task;
-  const failure = ending && failureOf(ending, job.order.timeoutMs, output);
+  const failure = failureOfTask(task, output);
   const content = paragraphs(`${header}\n${output || '(no new output)'}`, ending && describeLeft(ending), failure?.fix, describeEnd(task));
   const more = { content, details: { task: task.id, state: task.status, ...(ending ? detailsOf(job, ending) : {}) }, view: viewOf(output) };
-  if (task.fault !== undefined) return { status: 'error', error: { code: 'INTERNAL_ERROR', retryable: false }, ...more };
-  // Who killed it knows.
-  const isMeant = task.status === 'killed' && failure?.code !== 'TIMEOUT';
-  return failure && !isMeant ? { status: 'error', error: errorOf(failure), ...more } : { status: 'ok', ...more };
+  return failure ? { status: 'error', error: errorOf(failure), ...more } : { status: 'ok', ...more };
 };
 
 export const killTask = async ({ task_id }: ToolInputs['bash_kill'], bench: Bench): Promise<Outcome> => {

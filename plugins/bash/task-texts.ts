@@ -1,5 +1,5 @@
 /** What the model is told of tasks in the background. */
-import { failureOf, refuse } from './outcome.ts';
+import { failureOf, refuse, type Failure } from './outcome.ts';
 import { renderEnd } from './render.ts';
 import type { Task, Tasks } from './tasks.ts';
 import { oneLine } from './text.ts';
@@ -31,13 +31,17 @@ export const taskOf = (id: string, tasks: Tasks): Task => {
 
 export const secondsOf = ({ job, endedAt }: Task, now: number): number => Math.round(((endedAt ?? now) - job.startedAt) / 1000);
 
-/** How it ended; undefined while it runs. */
-export const describeEnd = ({ status, fault, ending, job }: Task): string | undefined => {
-  if (fault !== undefined) return `How it ended is not known: ${fault}`;
-  if (!ending) return undefined;
-  const failure = failureOf(ending, job.order.timeoutMs, '');
-  if (status === 'killed' && failure?.code !== 'TIMEOUT') return 'Process was killed';
-  return failure?.text ?? 'Process exited with code 0';
+/** Undefined while all is well. Who had it killed knows, so that is no failure. `output` may hold a sign of what to do instead. */
+export const failureOfTask = ({ status, fault, ending, job }: Task, output: string): Failure | undefined => {
+  if (fault !== undefined) return { code: 'INTERNAL_ERROR', text: `How it ended is not known: ${fault}` };
+  const failure = ending && failureOf(ending, job.order.timeoutMs, output);
+  return status === 'killed' && failure?.code !== 'TIMEOUT' ? undefined : failure;
+};
+
+/** Undefined while it runs. */
+export const describeEnd = (task: Task): string | undefined => {
+  if (task.endedAt === undefined) return undefined;
+  return failureOfTask(task, '')?.text ?? (task.status === 'killed' ? 'Process was killed' : 'Process exited with code 0');
 };
 
 export const noticeOf = (task: Task): string => {
