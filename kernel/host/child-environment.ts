@@ -8,8 +8,14 @@ const CREDENTIAL_NAME =
 /** A path, not a secret: many test suites and build tools need it. */
 const NO_CREDENTIAL: ReadonlySet<string> = new Set(['GOOGLE_APPLICATION_CREDENTIALS']);
 
-/** Where the repository of the parent is. A child must find its own, or `git` in another folder changes this one. */
-const GIT_PLACE: ReadonlySet<string> = new Set([
+/**
+ * What git itself takes out before it works in another repository: where the one of the parent is, and what a `git -c` told its own children.
+ * A child must find its own, or `git` in another folder changes this one. `GIT_CONFIG_COUNT` is not among them: with its keys and values it is
+ * how people configure git by the environment, mostly where there is no home, and nothing sets it by itself.
+ */
+const GIT_LOCAL: ReadonlySet<string> = new Set([
+  'GIT_CONFIG',
+  'GIT_CONFIG_PARAMETERS',
   'GIT_DIR',
   'GIT_WORK_TREE',
   'GIT_IMPLICIT_WORK_TREE',
@@ -23,6 +29,8 @@ const GIT_PLACE: ReadonlySet<string> = new Set([
   'GIT_QUARANTINE_PATH',
   'GIT_GRAFT_FILE',
   'GIT_SHALLOW_FILE',
+  'GIT_NO_REPLACE_OBJECTS',
+  'GIT_REPLACE_REF_BASE',
 ]);
 /** True of the parent only: its working directory, and the channel to whoever forked it. */
 const PARENT_ONLY: ReadonlySet<string> = new Set(['PWD', 'OLDPWD', 'NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'NODE_UNIQUE_ID']);
@@ -44,4 +52,4 @@ export const withoutCredentials = (env: Environment): Record<string, string> => 
 
 /** For child processes: no credentials, no switches of cast, nothing that is true of the parent only. */
 export const scrubEnvironment = (env: Environment): Record<string, string> =>
-  filter(env, (name) => !isCredential(name) && !(name.startsWith('CAST_') && !KEPT_OF_CAST.has(name)) && !GIT_PLACE.has(name) && !PARENT_ONLY.has(name));
+  filter(env, (name) => !isCredential(name) && !(name.startsWith('CAST_') && !KEPT_OF_CAST.has(name)) && !GIT_LOCAL.has(name) && !PARENT_ONLY.has(name));
