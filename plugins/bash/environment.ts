@@ -27,9 +27,12 @@ export const commandEnvironment = (mark: string): Record<string, string> => ({
   [MARK]: mark,
 });
 
+const NO_CONSENT_ADVICE = 'Nothing can be confirmed here: npm exec --yes (npx --yes) installs a package without asking.';
+
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [new RegExp(NO_EDITOR), EDITOR_ADVICE],
   [/terminal prompts disabled|could not read (?:Username|Password) for/, NO_CREDENTIALS_ADVICE],
+  [/npx canceled due to missing packages/, NO_CONSENT_ADVICE],
   [/a terminal is required to read the password|sudo: a password is required/, 'No password can be typed here: do without sudo, or ask the user to run it.'],
 ];
 
