@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { OUTPUT_FIGURES, outputRuns, startCommandServer } from './output.mjs';
 import { PACE, ROUNDS, startServer, TOKENS } from './server.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -25,6 +26,7 @@ if (!existsSync(CLI)) {
 const folder = mkdtempSync(join(tmpdir(), 'cast-bench-'));
 for (let round = 1; round <= ROUNDS; round += 1) writeFileSync(join(folder, `file-${round}.txt`), `line of file ${round}\n`.repeat(100));
 const server = await startServer();
+const commands = await startCommandServer();
 const environment = {
   PATH: process.env.PATH,
   HOME: folder,
@@ -38,7 +40,7 @@ const environment = {
 };
 
 /** One process from its start to its end. Times and CPU in milliseconds, memory in KiB. The code cache is `warm`, `cold` or `off`. */
-const run = async (args, { measuresUsage = false, cache = 'warm' } = {}) => {
+const run = async (args, { measuresUsage = false, cache = 'warm', env = {} } = {}) => {
   server.reset();
   if (cache === 'cold') rmSync(join(environment.CAST_HOME, 'cache', 'code'), { recursive: true, force: true });
   const usageFile = join(folder, 'usage');
@@ -46,7 +48,7 @@ const run = async (args, { measuresUsage = false, cache = 'warm' } = {}) => {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [...flags, ...args], {
     cwd: folder,
-    env: { ...environment, BENCH_USAGE: usageFile, ...(cache === 'off' ? { CAST_CODE_CACHE: 'off' } : {}) },
+    env: { ...environment, ...env, BENCH_USAGE: usageFile, ...(cache === 'off' ? { CAST_CODE_CACHE: 'off' } : {}) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let errors = '';
@@ -125,6 +127,7 @@ const measure = async () => {
       [NOTHING, withUsage, { 'nothing, memory': memory }],
       [cast('rounds'), withUsage, { 'tool rounds, memory': memory }],
       ...streams,
+      ...outputRuns(cast, commands.url),
     ],
     seen,
   );
@@ -172,6 +175,7 @@ const FIGURES = [
   [`peak memory, ${TOKENS} in packets`, 'packets, text, memory', 'nothing, memory', 'node -e 0'],
   [`peak memory, ${TOKENS} at ${PACE}/s`, 'pace, text, memory', 'nothing, memory', 'node -e 0'],
   ['- beside fetch', 'pace, text, memory', 'pace, fetch, memory', 'fetch'],
+  ...OUTPUT_FIGURES,
 ];
 
 const rounded = (number) => Math.round(number * 100) / 100;
@@ -204,5 +208,6 @@ try {
   else console.log([`Medians of ${repeat} runs (of ${longRepeat} for the long ones), Node ${process.version}`, ...figures.map(lineOf)].join('\n'));
 } finally {
   server.close();
+  commands.close();
   rmSync(folder, { recursive: true, force: true });
 }
