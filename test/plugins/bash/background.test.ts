@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../kernel/host/clock.ts';
 import { createMemoryStore } from '../../../kernel/session/memory-store.ts';
+import { hang, use } from '../../../kernel/testkit/index.ts';
 import { MAX_ENDED, MAX_RUNNING } from '../../../plugins/bash/limits.ts';
 import { running, uniqueSleep, until } from './bench.ts';
 import { openBash, type BashSession } from './session.ts';
@@ -306,16 +307,18 @@ describe('promotion', () => {
     expect(running(nap)).toEqual([]);
   });
 
-  test('an abort does not reach what has gone on in the background', async () => {
+  test.each([
+    ['has gone on in the background', false],
+    ['was started there', true],
+  ])('an abort of the same turn does not reach what %s', async (_name, run_in_background) => {
     await using at = await openBash({ foregroundMs: 200 });
-    const [first, second] = [uniqueSleep(400), uniqueSleep(400)];
-    await at.call('bash', { command: first });
-    const reply = at.call('bash', { command: `${waitFor('never')}; ${second}` });
-    await at.session.until('tool.started', ({ input }) => JSON.stringify(input).includes(second));
+    const nap = uniqueSleep(400);
+    at.plan(use('bash', { command: nap, run_in_background }), hang());
+    const turn = at.session.run('go');
+    await at.session.until('tool.ended');
     await at.session.client.abort();
-    await reply;
-    await start(at, second);
-    await at.session.client.abort();
-    expect([running(first).length, running(second).length]).toEqual([1, 1]);
+    expect(await turn).toMatchObject({ reason: 'aborted' });
+    await quiet();
+    expect(running(nap)).toHaveLength(1);
   });
 });

@@ -10,6 +10,8 @@ export interface BashSession extends AsyncDisposable {
   readonly session: TestSession;
   /** What comes of one call, with a turn of its own. */
   call(tool: string, input: object): Promise<Ended>;
+  /** What the model does next, in place of saying that all is well. */
+  plan(...beats: readonly Beat[]): void;
   /** What the model has been told without having asked. */
   notices(): readonly string[];
 }
@@ -41,6 +43,7 @@ export const openBash = async (limits: Partial<ShellLimits> = {}, options: TestS
       if (!ended) throw new Error('nothing was called');
       return ended;
     },
+    plan: (...beats) => void next.push(...beats),
     notices: () => session.events('input.accepted').flatMap(({ origin, text }) => (origin === 'bash' ? [text] : [])),
     [Symbol.asyncDispose]: () => session.close(),
   };
