@@ -20,7 +20,6 @@ const PROGRESS_LINES = 5;
 const PROGRESS_BYTES = 2048;
 
 export class OutputCollector implements Collected {
-  // Several times what is shown: escape sequences take room and are removed only at the end.
   readonly head: OutputHead;
   readonly tail: OutputTail;
   spill: Spill | undefined;
@@ -35,6 +34,7 @@ export class OutputCollector implements Collected {
   constructor(limits: ShellLimits, spills: SpillFolder) {
     this.#limits = limits;
     this.#spills = spills;
+    // Several times what is shown: escape sequences take room and are removed only at the end.
     this.head = new OutputHead(headOf(limits).maxBytes * 4);
     this.tail = new OutputTail(limits.maxBytes * 4 + SLICE_BYTES);
   }

@@ -70,11 +70,9 @@ const runForAWhile = async (input: CommandInput, waitMs: number, call: ToolCall,
   await job.output.keep();
   const { text, mark } = renderSince(job.output, START, bench.limits, false);
   const task = await bench.remains.tasks.add(job, background, bench.now, (ended) => background.tell(noticeOf(ended)), mark);
-  const content = paragraphs(
-    text || '(no output so far)',
-    `Still running after ${waitMs / 1000} seconds; it goes on in the background. ${describeStart(task)}`,
-  );
-  return { status: 'ok', content, details: { task: task.id, pid: job.child.pid }, view: viewOf(text) };
+  const output = text || '(no output so far)';
+  const content = paragraphs(output, `Still running after ${waitMs / 1000} seconds; it goes on in the background. ${describeStart(task)}`);
+  return { status: 'ok', content, details: { task: task.id, pid: job.child.pid }, view: viewOf(output) };
 };
 
 const startApart = async (input: CommandInput, call: ToolCall, bench: Bench, background: Background): Promise<Outcome> => {

@@ -14,11 +14,11 @@ export const readTask = async ({ task_id, wait = 0 }: ToolInputs['bash_output'],
   const stopTelling = task.job.output.follow((text) => call.progress(text));
   await task.wait(Math.min(Math.max(wait, 0), MAX_WAIT_S) * 1000, call.signal);
   stopTelling();
-  const output = takeNew(task, bench);
+  const output = takeNew(task, bench) || '(no new output)';
   const header = `${task.id} ${task.status}, ${secondsOf(task, bench.now())} seconds: ${oneLine(task.job.order.command)}`;
   const { ending, job } = task;
   const failure = failureOfTask(task, output);
-  const content = paragraphs(`${header}\n${output || '(no new output)'}`, ending && describeLeft(ending), failure?.fix, describeEnd(task));
+  const content = paragraphs(`${header}\n${output}`, ending && describeLeft(ending), failure?.fix, describeEnd(task));
   const more = { content, details: { task: task.id, state: task.status, ...(ending ? detailsOf(job, ending) : {}) }, view: viewOf(output) };
   return failure ? { status: 'error', error: errorOf(failure), ...more } : { status: 'ok', ...more };
 };

@@ -1,5 +1,5 @@
 /** What the model is told of tasks in the background. */
-import { failureOf, refuse, type Failure } from './outcome.ts';
+import { describeLeft, failureOf, refuse, type Failure } from './outcome.ts';
 import { renderEnd } from './render.ts';
 import type { Task, Tasks } from './tasks.ts';
 import { oneLine } from './text.ts';
@@ -45,13 +45,15 @@ export const describeEnd = (task: Task): string | undefined => {
 };
 
 export const noticeOf = (task: Task): string => {
-  const { id, status, job, endedAt = 0 } = task;
+  const { id, status, job, ending, endedAt = 0 } = task;
+  const left = ending && describeLeft(ending);
   const output = renderEnd(job.output);
   const { spill } = job.output;
   const file = spill && spill.failure === undefined ? `, all of it in ${spill.path}` : '';
   const text = [
     `Background task ${id} has ended (${status}) after ${secondsOf(task, endedAt)} seconds: ${describeEnd(task)}`,
     `Command: ${oneLine(job.order.command, 500)}`,
+    ...(left === undefined ? [] : [left]),
     output === '' ? 'It printed nothing.' : `The end of its output${file}:\n${output}`,
   ].join('\n');
   // What a command prints must not end the reminder that it stands in.

@@ -109,5 +109,6 @@ export const countLines = (text: string): number => {
 /** For a command in the middle of a sentence. */
 export const oneLine = (text: string, maxChars = 80): string => {
   const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > maxChars ? `${line.slice(0, maxChars)}…` : line;
+  // Half a character at the cut is left out.
+  return line.length > maxChars ? `${line.slice(0, maxChars).replace(/\p{Surrogate}$/u, '')}…` : line;
 };

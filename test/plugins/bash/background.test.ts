@@ -55,7 +55,7 @@ describe('a task', () => {
     expect(await until(() => readFileSync(log, 'utf8') === 'one\n')).toBe(true);
     expect(await at.call('bash_output', { task_id: 'bg-1' })).toMatchObject({
       status: 'ok',
-      content: expect.stringMatching(/^bg-1 running, \d seconds: echo one; .*\none$/),
+      content: expect.stringMatching(/^bg-1 running, \d+ seconds: echo one; .*\none$/),
     });
     expect((await at.call('bash_output', { task_id: 'bg-1' })).content).toMatch(/\n\(no new output\)$/);
     touch('go');
@@ -78,11 +78,16 @@ describe('a task', () => {
 
   test('a wait shows what is going on, and the end that it sees is not told again', async () => {
     await using at = await openBash();
-    await start(at, 'echo begun; sleep 0.8; echo over');
-    const ended = await at.call('bash_output', { task_id: 'bg-1', wait: 30 });
-    expect(ended).toMatchObject({ status: 'ok', content: expect.stringMatching(/^bg-1 exited, 1 seconds: .*\nbegun\nover\n\nProcess exited with code 0$/) });
-    expect(ended.view).toEqual({ kind: 'code', text: 'begun\nover' });
-    expect(at.session.events('tool.progress').at(-1)?.text).toMatch(/begun/);
+    await start(at, `for i in {1..500}; do echo begun; [ -e ${file('end')} ] && break; sleep 0.02; done; echo over`);
+    const waiting = at.call('bash_output', { task_id: 'bg-1', wait: 30 });
+    await at.session.until('tool.progress', ({ text }) => text.includes('begun'));
+    touch('end');
+    const ended = await waiting;
+    expect(ended).toMatchObject({
+      status: 'ok',
+      content: expect.stringMatching(/^bg-1 exited, \d+ seconds: .*\n(begun\n)+over\n\nProcess exited with code 0$/),
+    });
+    expect(ended.view).toEqual({ kind: 'code', text: expect.stringMatching(/^(begun\n)+over$/) });
     await quiet();
     expect(at.notices()).toEqual([]);
   });
@@ -132,7 +137,7 @@ describe('a task', () => {
     expect(await until(() => running(nap).length === 1)).toBe(true);
     expect(await at.call('bash_kill', { task_id: 'bg-1' })).toMatchObject({
       status: 'ok',
-      content: expect.stringMatching(/^bg-1 was killed after \d seconds: trap .*\n\nbegun\nbye$/),
+      content: expect.stringMatching(/^bg-1 was killed after \d+ seconds: trap .*\n\nbegun\nbye$/),
     });
     expect(running(nap)).toEqual([]);
     // It ended with status 0 of its own, and stays killed.
@@ -184,7 +189,7 @@ describe('a task', () => {
   });
 
   test(`no more than ${MAX_RUNNING} run at a time, and the refusal names them`, { timeout: 30_000 }, async () => {
-    await using at = await openBash({ foregroundMs: 200, timeoutMs: 1000 });
+    await using at = await openBash({ foregroundMs: 200, timeoutMs: 3000 });
     const naps = Array.from({ length: MAX_RUNNING }, () => uniqueSleep(400));
     for (const nap of naps) await start(at, nap);
     const refused = { status: 'error', content: expect.stringContaining(`bg-2 (${naps[1]})`), error: { code: 'UNAVAILABLE' } };
@@ -192,7 +197,7 @@ describe('a task', () => {
     expect(await at.call('bash', { command: 'tail -f /dev/null' })).toMatchObject(refused);
     // Without a place in the background it is waited for, and the limit kills it.
     expect((await at.call('bash', { command: 'sleep 0.5; echo done' })).content).toBe('done');
-    expect((await at.call('bash', { command: 'sleep 50' })).content).toMatch(/^\[TIMED OUT\] after 1 seconds/);
+    expect((await at.call('bash', { command: 'sleep 50' })).content).toMatch(/^\[TIMED OUT\] after 3 seconds/);
     await at.call('bash_kill', { task_id: 'bg-2' });
     expect((await start(at, 'true')).content).toContain(`bg-${MAX_RUNNING + 1}`);
   });
@@ -218,7 +223,7 @@ describe('the notice of an end', () => {
     await using at = await openBash();
     await start(at, waitFor('go'));
     // A call that outlasts the task, so that the next step of the same turn has the notice.
-    await at.call('bash', { command: `touch ${file('go')}; sleep 0.7` });
+    await at.call('bash', { command: `touch ${file('go')}; sleep 2` });
     expect(at.notices()).toHaveLength(1);
     expect(at.session.events('turn.ended')).toHaveLength(2);
   });
@@ -237,6 +242,7 @@ describe('the notice of an end', () => {
     await using at = await openBash();
     await start(at, `${uniqueSleep(400)} & exit 0`);
     expect(await noticed(at)).toBe(true);
+    expect(at.notices()[0]).toMatch(/\nStill running: pid \d+ \(sleep/);
     expect((await at.call('bash_output', { task_id: 'bg-1' })).content).toMatch(/Still running: pid \d+ \(sleep/);
   });
 });

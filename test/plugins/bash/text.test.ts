@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OutputTail } from '../../../plugins/bash/tail.ts';
-import { countLines, decodeTail, isBinary, lastPart, plainText } from '../../../plugins/bash/text.ts';
+import { countLines, decodeTail, isBinary, lastPart, oneLine, plainText } from '../../../plugins/bash/text.ts';
 
 describe('the tail', () => {
   test('holds the newest bytes, however they come', () => {
@@ -99,4 +99,10 @@ test.each([
   [`${'src/a.ts\u0000'.repeat(3)}${'x'.repeat(20)}`, false],
 ])('%j is binary: %s', (text, binary) => {
   expect(isBinary(text)).toBe(binary);
+});
+
+test('a command in one line is cut between characters', () => {
+  expect(oneLine(' a\n  b ')).toBe('a b');
+  expect(oneLine(`${'x'.repeat(79)}🙂🙂`)).toBe(`${'x'.repeat(79)}…`);
+  expect(oneLine(`${'x'.repeat(78)}🙂🙂`)).toBe(`${'x'.repeat(78)}🙂…`);
 });
