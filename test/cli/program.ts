@@ -53,11 +53,13 @@ export interface StartOptions {
   readonly stdin?: string | null | { readonly heldOpen: true };
   /** Node flags before the program. */
   readonly node?: readonly string[];
+  /** Milliseconds until it is killed. */
+  readonly limitMs?: number;
 }
 
 export const start = (args: readonly string[], options: StartOptions): Running => {
   const startedAt = performance.now();
-  const { program, place, stdin = '', node = [] } = options;
+  const { program, place, stdin = '', node = [], limitMs = 25_000 } = options;
   const child = spawn(process.execPath, [...node, program, ...args], {
     cwd: place.cwd,
     env: environmentOf(options),
@@ -72,7 +74,7 @@ export const start = (args: readonly string[], options: StartOptions): Running =
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
   child.stdin?.on('error', () => undefined);
   if (typeof stdin === 'string') child.stdin?.end(stdin);
-  const timer = setTimeout(() => child.kill('SIGKILL'), 25_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
   const done = new Promise<Outcome>((resolve) => {
     child.once('close', (code, signal) => {
       clearTimeout(timer);
