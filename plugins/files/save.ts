@@ -1,7 +1,8 @@
 import type { BigIntStats } from 'node:fs';
-import { type FileHandle, link, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { ToolError } from '../../kernel/index.ts';
+import { type Folder, makeFolder } from './folder.ts';
 import type { Desk, Target } from './target.ts';
 
 /**
@@ -9,40 +10,30 @@ import type { Desk, Target } from './target.ts';
  * and a failure leaves the old one. `target.stat` is what the caller has seen; refuses when something else is there now.
  */
 export const save = async (target: Target, bytes: Uint8Array, desk: Desk, signal: AbortSignal): Promise<BigIntStats> => {
-  const folder = dirname(target.path);
-  await makeFolder(folder);
-  const draft = join(folder, `.cast-${desk.ids.next('draft')}.tmp`);
-  // An existing file's content is nobody else's business before it has the old one's mode.
-  const handle = await open(draft, 'wx', target.stat ? 0o600 : 0o666);
+  const folder = await makeFolder(dirname(target.path));
   try {
-    const stat = await fill(handle, bytes, target.stat);
-    signal.throwIfAborted();
-    await mustBeUntouched(target, folder);
-    await (target.stat ? rename(draft, target.path) : putNew(draft, target));
-    return stat;
+    const place = join(folder.at, basename(target.path));
+    const draft = join(folder.at, `.cast-${desk.ids.next('draft')}.tmp`);
+    // An existing file's content is nobody else's business before it has the old one's mode.
+    const handle = await open(draft, 'wx', target.stat ? 0o600 : 0o666);
+    try {
+      const stat = await fill(handle, folder, bytes, target.stat);
+      signal.throwIfAborted();
+      await folder.mustBeThere();
+      await mustBeUntouched(place, target);
+      await (target.stat ? rename(draft, place) : putNew(draft, place, target));
+      return stat;
+    } finally {
+      await rm(draft, { force: true });
+    }
   } finally {
-    await rm(draft, { force: true });
+    await folder.close();
   }
 };
 
-/** With its parents. The recursive `mkdir` of Node never returns where the file system says of a new folder that its parent is missing, as /proc does. */
-const makeFolder = async (folder: string): Promise<void> => {
-  const make = (): Promise<void> =>
-    mkdir(folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
+const fill = async (handle: FileHandle, folder: Folder, bytes: Uint8Array, like: BigIntStats | undefined): Promise<BigIntStats> => {
   try {
-    await make();
-  } catch (error) {
-    const parent = dirname(folder);
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === folder) throw error;
-    await makeFolder(parent);
-    await make();
-  }
-};
-
-const fill = async (handle: FileHandle, bytes: Uint8Array, like: BigIntStats | undefined): Promise<BigIntStats> => {
-  try {
+    await folder.mustBeThere();
     await handle.writeFile(bytes);
     if (like) await takeOver(handle, like);
     await handle.datasync();
@@ -59,10 +50,9 @@ const takeOver = async (handle: FileHandle, like: BigIntStats): Promise<void> =>
   await handle.chmod(Number(like.mode & 0o7777n));
 };
 
-const mustBeUntouched = async (target: Target, folder: string): Promise<void> => {
-  const now = await lstat(target.path, { bigint: true }).catch(() => undefined);
-  if (stampOf(now) === stampOf(target.stat) && (await realpath(folder)) === folder) return;
-  throw changedMeanwhile(target);
+const mustBeUntouched = async (place: string, target: Target): Promise<void> => {
+  const now = await lstat(place, { bigint: true }).catch(() => undefined);
+  if (stampOf(now) !== stampOf(target.stat)) throw changedMeanwhile(target);
 };
 const stampOf = (stat: BigIntStats | undefined): string => (stat ? `${stat.ino} ${stat.size} ${stat.mtimeNs}` : 'nothing');
 const changedMeanwhile = (target: Target): ToolError =>
@@ -71,14 +61,17 @@ const changedMeanwhile = (target: Target): ToolError =>
     fix: 'Read it again, then repeat the change.',
   });
 
-// Unlike a rename, a hard link never replaces what appeared in the meantime. Not every file system has them.
-const putNew = async (draft: string, target: Target): Promise<void> => {
+// Unlike a rename, neither a hard link nor an exclusive creation replaces what appeared in the meantime. Not every file system has links.
+const putNew = async (draft: string, place: string, target: Target): Promise<void> => {
   try {
-    await link(draft, target.path);
+    await link(draft, place).catch(async (error: NodeJS.ErrnoException) => {
+      if (!NO_LINKS.has(error.code)) throw error;
+      await (await open(place, 'wx')).close();
+      await rename(draft, place);
+    });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw changedMeanwhile(target);
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EMLINK'].includes(code ?? '')) throw error;
-    await rename(draft, target.path);
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw changedMeanwhile(target);
+    throw error;
   }
 };
+const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EMLINK']);

@@ -1,7 +1,8 @@
 import { constants, type BigIntStats } from 'node:fs';
-import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { type Ids, type Powers, type ToolCall, ToolError } from '../../kernel/index.ts';
+import { elsewhere } from './folder.ts';
 import type { Seen } from './seen.ts';
 
 /** What the three tools share within a session. */
@@ -25,9 +26,7 @@ export const locate = async (path: string, call: ToolCall, desk: Desk): Promise<
   if (path.trim() === '') throw new ToolError('INVALID_ARGUMENT', 'The path is empty.');
   const [canonical, base] = await Promise.all([desk.fs.canonical(path, call.cwd), desk.fs.canonical('.', call.cwd)]);
   const checked = call.paths[0];
-  if (checked !== undefined && checked !== canonical) {
-    throw new ToolError('CONFLICT', `${path} leads to another place than when the call was checked.`, { retryable: true, fix: 'Make the call again.' });
-  }
+  if (checked !== undefined && checked !== canonical) throw elsewhere(path);
   return { path: canonical, shown: shownPath(base, canonical), stat: await statOf(canonical) };
 };
 
@@ -59,7 +58,7 @@ const kindOf = (stat: BigIntStats): string => {
   return stat.isSymbolicLink() ? 'a symbolic link that leads in a circle' : 'a device';
 };
 
-/** Opens a regular file and nothing else, even if the path was swapped since it was looked at. */
+/** Opens a regular file at a canonical path and nothing else, even if the path was swapped since it was looked at. */
 export const openRegular = async (path: string, shown: string): Promise<{ handle: FileHandle; stat: BigIntStats }> => {
   // Windows has neither flag.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
@@ -67,6 +66,9 @@ export const openRegular = async (path: string, shown: string): Promise<{ handle
   try {
     const stat = await handle.stat({ bigint: true });
     mustBeRegular(stat, shown);
+    // A folder on the way may have been swapped for a link; that it is back by now would not help.
+    const [real, now] = await Promise.all([realpath(path), lstat(path, { bigint: true })]);
+    if (real !== path || now.ino !== stat.ino || now.dev !== stat.dev) throw elsewhere(shown);
     return { handle, stat };
   } catch (error) {
     await handle.close();
@@ -93,7 +95,7 @@ export const readUpTo = async (handle: FileHandle, max: number, signal: AbortSig
 };
 
 /** Largest file, in bytes, that is changed or compared as a whole. */
-const MAX_WHOLE = 64 * 1024 * 1024;
+export const MAX_WHOLE = 64 * 1024 * 1024;
 
 /** The whole content of a regular file with the stat that belongs to it. */
 export const readWhole = async (target: Target, signal: AbortSignal): Promise<{ bytes: Buffer; stat: BigIntStats }> => {

@@ -15,18 +15,37 @@ export interface Desk {
   remove(): void;
 }
 
+/** What others do meanwhile. */
+export interface Meanwhile {
+  /** Behind the look at where a path leads. */
+  readonly looked?: (path: string) => void;
+  /** Just before the new content is put beside its place. */
+  readonly drafting?: () => void;
+}
+
 /** The tools of the plugin over a temporary folder, without a kernel. */
-export const openDesk = (): Desk => {
+export const openDesk = ({ looked, drafting }: Meanwhile = {}): Desk => {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'cast-files-')));
   const cwd = join(top, 'ws');
   mkdirSync(cwd);
   const tools = new Map<string, Tool>();
-  const fs = { canonical: (path: string, base: string) => canonicalPath(path, base) };
+  const fs = {
+    canonical: async (path: string, base: string) => {
+      const canonical = await canonicalPath(path, base);
+      looked?.(path);
+      return canonical;
+    },
+  };
   let count = 0;
   const scope = {
     options: { mode: 'literal' },
     powers: { fs },
-    ids: { next: (kind: string) => `${kind}-${count++}` },
+    ids: {
+      next: (kind: string) => {
+        drafting?.();
+        return `${kind}-${count++}`;
+      },
+    },
     session: { id: 's1' },
     host: { pool: (_key: string, make: () => unknown) => make() },
     registries: { tools: { add: (tool: Tool) => tools.set(tool.name, tool) } },
