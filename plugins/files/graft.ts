@@ -57,17 +57,27 @@ const indented = (indent: string, pairs: ReadonlyMap<string, string>): string =>
   if (known !== undefined) return known;
   const keys = [...pairs.keys()].sort((a, b) => b.length - a.length);
   const shorter = keys.find((key) => indent.startsWith(key));
-  if (shorter !== undefined) return deeper(indent, shorter, pairs.get(shorter) ?? '');
+  if (shorter !== undefined) return deeper(indent.slice(shorter.length), shorter, pairs);
   const longer = keys.findLast((key) => key.startsWith(indent));
   const there = longer === undefined ? undefined : pairs.get(longer);
   if (longer === undefined || there === undefined) return indent;
-  return there.slice(0, Math.max(0, there.length - (longer.length - indent.length)));
+  return there.slice(0, Math.max(0, there.length - Math.round((longer.length - indent.length) * rateOf(longer, there, pairs))));
 };
 
-const deeper = (indent: string, key: string, there: string): string => {
-  const isOtherKind = key !== '' && there !== '' && key[0] !== there[0];
-  // Tabs for spaces or the other way round: the same number of the one for each of the other.
-  const width = (indent.length * there.length) / key.length;
-  if (isOtherKind && Number.isInteger(width)) return there.charAt(0).repeat(width);
-  return there + indent.slice(key.length);
+const deeper = (rest: string, key: string, pairs: ReadonlyMap<string, string>): string => {
+  const there = pairs.get(key) ?? '';
+  const rate = rateOf(key, there, pairs);
+  const kind = there.at(-1) ?? [...pairs.values()].find((value) => value !== '')?.at(-1);
+  const width = rest.length * rate;
+  return rate === 1 || kind === undefined || !Number.isInteger(width) ? there + rest : there + kind.repeat(width);
+};
+
+/** How many characters the file takes for one of the model's: by what two depths differ in, else by one depth if it is of the other kind. */
+const rateOf = (key: string, there: string, pairs: ReadonlyMap<string, string>): number => {
+  const byDepth = [...pairs].sort(([a], [b]) => a.length - b.length);
+  const [least, most] = [byDepth[0], byDepth.at(-1)];
+  if (least && most && most[0].length > least[0].length && most[1].length > least[1].length) {
+    return (most[1].length - least[1].length) / (most[0].length - least[0].length);
+  }
+  return key !== '' && there !== '' && key[0] !== there[0] ? there.length / key.length : 1;
 };

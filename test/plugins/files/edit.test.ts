@@ -79,6 +79,27 @@ const cases: readonly Case[] = [
     new: 'a();\nif (x) {\n  b();\n}',
     after: '    a();\n    if (x) {\n      b();\n    }\n',
   },
+  {
+    name: 'spaces for tabs, without the outer indentation',
+    file: 'f() {\n\t\tif (a) {\n\t\t\tb();\n\t\t}\n}\n',
+    old: 'if (a) {\n  b();\n}',
+    new: 'if (a) {\n  if (c) {\n    b();\n  }\n}',
+    after: 'f() {\n\t\tif (a) {\n\t\t\tif (c) {\n\t\t\t\tb();\n\t\t\t}\n\t\t}\n}\n',
+  },
+  {
+    name: 'two spaces for four',
+    file: 'if (a) {\n    b();\n}\n',
+    old: '  if (a) {\n    b();\n  }',
+    new: '  if (a) {\n    if (c) {\n      b();\n    }\n  }',
+    after: 'if (a) {\n    if (c) {\n        b();\n    }\n}\n',
+  },
+  {
+    name: 'less deep than all that was given',
+    file: 'a:\n\tb:\n\t\tc: 1\n',
+    old: '    c: 1',
+    new: '    c: 2\n  d: 3',
+    after: 'a:\n\tb:\n\t\tc: 2\n\td: 3\n',
+  },
   { name: 'trailing white space in the file', file: 'a  \nb\t\nc\n', old: 'a\nb\n', new: 'a\nB\n', after: 'a  \nB\nc\n' },
   {
     name: 'two places that differ in indentation',
@@ -166,7 +187,7 @@ test('the reply shows what changed', async () => {
     status: 'ok',
     content: 'Edit applied to src/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three',
     changed: [join(desk.cwd, 'src/a.txt')],
-    details: { diff: { path: 'src/a.txt', added: 1, removed: 1 } },
+    view: { kind: 'diff', path: 'src/a.txt', text: '@@ -1,3 +1,3 @@\n one\n-two\n+2\n three' },
   });
 });
 
