@@ -56,7 +56,7 @@ const createOnly = async (steps: readonly Step[], target: Target, call: ToolCall
 
 const change = async (steps: readonly Step[], target: Target, call: ToolCall, desk: Desk): Promise<ToolResult> => {
   const { bytes, stat } = await readWhole(target, call.signal);
-  const file = decodeFile(bytes);
+  const file = await decodeFile(bytes);
   if (!file) throw new ToolError('INVALID_ARGUMENT', `Cannot edit binary file ${target.shown}.`);
   const isStale = desk.seen.hasChanged(target.path, stat, bytes);
   const notes: string[] = [];
