@@ -1,4 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
+import { encodingOf } from './encoding.ts';
+import { countFeeds } from './feeds.ts';
 
 /** A stretch of lines, and what is known of the rest. */
 export interface Window {
@@ -20,19 +22,29 @@ export const windowOf = (text: string, offset: number, limit: number): Window =>
   return { lines: lines.slice(offset - 1, offset - 1 + Math.min(limit, MAX_LINES)).map((line) => line.replace(/\r$/, '')), total: lines.length };
 };
 
+/** Where in a file its text begins, and which of its lines are wanted. */
+export interface Stretch {
+  /** Bytes of the byte order mark. */
+  readonly start: number;
+  readonly offset: number;
+  readonly limit: number;
+}
+
 /** The same for a file that is too large to be held: reads no further than the window, and keeps no more than a page. */
-export const windowOfFile = async (handle: FileHandle, offset: number, limit: number, signal: AbortSignal): Promise<Window> => {
+export const windowOfFile = async (handle: FileHandle, { start, offset, limit }: Stretch, signal: AbortSignal): Promise<Window> => {
   const chunk = Buffer.allocUnsafe(1 << 18);
   const collector = new Collector(offset, Math.min(limit, MAX_LINES));
-  for (let position = 0; ; ) {
+  for (let position = start; ; ) {
     signal.throwIfAborted();
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
     if (bytesRead === 0) return collector.atEnd();
     position += bytesRead;
+    const bytes = chunk.subarray(0, bytesRead);
+    if (collector.skip(bytes)) continue;
     for (let from = 0; from < bytesRead; ) {
       if (collector.isFull) return collector.window();
-      const feed = chunk.subarray(0, bytesRead).indexOf(10, from);
-      collector.take(chunk.subarray(from, feed < 0 ? bytesRead : feed), feed >= 0);
+      const feed = bytes.indexOf(10, from);
+      collector.take(bytes.subarray(from, feed < 0 ? bytesRead : feed), feed >= 0);
       from = feed < 0 ? bytesRead : feed + 1;
     }
   }
@@ -56,6 +68,16 @@ class Collector {
     return this.#number >= this.#offset && (this.#done.length >= this.#most || this.#bytes > MAX_BYTES);
   }
 
+  /** Passes over bytes that end before the window. False: they reach into it. */
+  skip(bytes: Buffer): boolean {
+    if (this.#number >= this.#offset) return false;
+    const next = this.#number + countFeeds(bytes);
+    if (next >= this.#offset) return false;
+    this.#number = next;
+    this.#isOpen = bytes.at(-1) !== 10;
+    return true;
+  }
+
   take(piece: Buffer, endsLine: boolean): void {
     this.#isOpen = !endsLine;
     if (this.#number >= this.#offset) {
@@ -66,15 +88,15 @@ class Collector {
     if (endsLine) this.#endLine();
   }
 
-  window(): Window {
+  async window(): Promise<Window> {
     // A page that ends within its first line shows what there is of it.
     const isCut = this.#done.length === 0 && this.#pieces.length > 0;
-    return isCut ? { lines: [Buffer.concat(this.#pieces).toString('utf8')], isCut } : { lines: this.#lines() };
+    return isCut ? { lines: await decoded([Buffer.concat(this.#pieces)]), isCut } : { lines: await decoded(this.#done) };
   }
 
-  atEnd(): Window {
+  async atEnd(): Promise<Window> {
     if (this.#isOpen) this.#endLine();
-    return { lines: this.#lines(), total: this.#number - 1 };
+    return { lines: await decoded(this.#done), total: this.#number - 1 };
   }
 
   #endLine(): void {
@@ -82,30 +104,41 @@ class Collector {
     this.#pieces = [];
     this.#number += 1;
   }
-
-  #lines(): readonly string[] {
-    return this.#done.map((line) => line.toString('utf8').replace(/\r$/, ''));
-  }
 }
 
-/** Numbered lines within the byte cap, and the line from which to go on. */
-export const numbered = (window: Window, offset: number): { readonly rows: readonly string[]; readonly next: number; readonly isCut: boolean } => {
+/** The encoding is that of the page: nothing else of the file is known. */
+const decoded = async (lines: readonly Buffer[]): Promise<readonly string[]> => {
+  const { decode, outward } = await encodingOf(Buffer.concat(lines.flatMap((line) => [line, FEED])));
+  return lines.map((line) => outward(decode(line)).replace(/\r$/, ''));
+};
+const FEED = Buffer.from('\n');
+
+/** Numbered lines within the byte cap, the same without their numbers, and the line from which to go on. */
+export interface Page {
+  readonly rows: readonly string[];
+  readonly lines: readonly string[];
+  readonly next: number;
+  readonly isCut: boolean;
+}
+
+export const numbered = (window: Window, offset: number): Page => {
   const rows: string[] = [];
   let bytes = 0;
   for (const line of window.lines) {
-    const row = `${offset + rows.length}: ${line}`;
-    bytes += Buffer.byteLength(row) + 1;
+    const gutter = `${offset + rows.length}: `;
+    bytes += gutter.length + Buffer.byteLength(line) + 1;
     if (bytes > MAX_BYTES) {
       if (rows.length > 0) break;
-      return { rows: [cutBytes(row, MAX_BYTES)], next: offset + 1, isCut: true };
+      const beginning = cutBytes(line, MAX_BYTES - gutter.length);
+      return { rows: [gutter + beginning], lines: [beginning], next: offset + 1, isCut: true };
     }
-    rows.push(row);
+    rows.push(gutter + line);
   }
-  return { rows, next: offset + rows.length, isCut: window.isCut ?? false };
+  return { rows, lines: window.lines.slice(0, rows.length), next: offset + rows.length, isCut: window.isCut ?? false };
 };
 
 /** The beginning of a text, at most so many bytes, ending with a whole character. */
-export const cutBytes = (text: string, max: number): string => {
+const cutBytes = (text: string, max: number): string => {
   const bytes = Buffer.from(text);
   let end = Math.min(max, bytes.length);
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
