@@ -19,7 +19,7 @@ const PROGRAM = { cli: 'cli/cli.ts', ...FACES };
 
 /** Native, found by path at run time, or only wanted where a user has them. */
 const ADDON = 'better-sqlite3/build/Release/better_sqlite3.node';
-const EXTERNAL = [ADDON, 'jiti', '@vscode/ripgrep', 'typescript', 'react-devtools-core'];
+const EXTERNAL = [ADDON, 'jiti', '@vscode/ripgrep', '@silvia-odwyer/photon-node', 'typescript', 'react-devtools-core'];
 /** Of ES modules alone, which `require` does not load on Node 20. */
 const ES_ONLY = ['@vscode/ripgrep'];
 const isExternal = (id) => isBuiltin(id) || EXTERNAL.some((name) => id === name || id.startsWith(`${name}/`));

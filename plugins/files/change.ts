@@ -1,19 +1,20 @@
 import { structuredPatch, type StructuredPatchHunk } from 'diff';
+import type { Sketch } from '../../kernel/index.ts';
 import { toLf } from './endings.ts';
 
-/** What a change did to a file, for surfaces to draw. */
+/** What a change did to a file. */
 export interface FileDiff {
   readonly path: string;
   readonly added: number;
   readonly removed: number;
+  /** As many of their lines as are drawn. */
   readonly hunks: readonly StructuredPatchHunk[];
-  /** Hunks were left out: there are more than are drawn. */
-  readonly cut: boolean;
 }
 
-/** Lines that a diff shows to the model, and that it keeps for surfaces. */
+/** Lines of a diff as the model reads it, which has written the change itself, and as surfaces draw it. */
 const MAX_SHOWN = 80;
-const MAX_KEPT = 2000;
+const MAX_DRAWN = 400;
+/** Characters of one of its lines. */
 const MAX_LINE = 400;
 
 /** Compares two texts line by line; line endings and a missing final line feed do not count. */
@@ -21,7 +22,7 @@ export const diffOf = (path: string, before: string, after: string): FileDiff =>
   const [old, now] = [closed(toLf(before)), closed(toLf(after))];
   const hunks = structuredPatch('', '', old, now, '', '', { context: 1, maxEditLength: 3000, timeout: 500 })?.hunks ?? [roughHunk(old, now)];
   const count = (sign: string): number => hunks.reduce((sum, hunk) => sum + hunk.lines.filter((line) => line.startsWith(sign)).length, 0);
-  return { path, added: count('+'), removed: count('-'), ...bounded(hunks) };
+  return { path, added: count('+'), removed: count('-'), hunks: bounded(hunks) };
 };
 
 const closed = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
@@ -39,23 +40,34 @@ const roughHunk = (before: string, after: string): StructuredPatchHunk => {
   return { oldStart: head + 1, oldLines: gone.length, newStart: head + 1, newLines: come.length, lines: [...gone, ...come] };
 };
 
-const bounded = (hunks: readonly StructuredPatchHunk[]): Pick<FileDiff, 'hunks' | 'cut'> => {
-  let room = MAX_KEPT;
-  const kept = hunks.flatMap((hunk) => {
+const bounded = (hunks: readonly StructuredPatchHunk[]): readonly StructuredPatchHunk[] => {
+  let room = MAX_DRAWN;
+  return hunks.flatMap((hunk) => {
     const lines = hunk.lines.slice(0, room).map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line));
     room -= lines.length;
     return lines.length > 0 ? [{ ...hunk, lines }] : [];
   });
-  return { hunks: kept, cut: hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0) > MAX_KEPT };
 };
 
 /** The diff as the model reads it: at most 80 lines, then how many changed lines are not shown. */
 export const renderDiff = (diff: FileDiff): string => {
-  const rows = diff.hunks.flatMap((hunk) => [`@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`, ...hunk.lines]);
-  const shown = rows.slice(0, MAX_SHOWN);
-  const left = diff.added + diff.removed - shown.filter((row) => /^[+-]/.test(row)).length;
-  return left > 0 ? [...shown, `(${left} more changed lines)`].join('\n') : shown.join('\n');
+  const { rows, left } = firstRows(diff, MAX_SHOWN);
+  return (left > 0 ? [...rows, `(${left} more changed lines)`] : rows).join('\n');
 };
+
+/** The diff for surfaces. A line that begins with a backslash is a remark in this format. */
+export const diffView = (diff: FileDiff): Sketch => {
+  const { rows, left } = firstRows(diff, MAX_DRAWN);
+  return { kind: 'diff', path: diff.path, text: (left > 0 ? [...rows, `\\ ${left} more changed lines`] : rows).join('\n') };
+};
+
+const firstRows = ({ hunks, added, removed }: FileDiff, most: number): { readonly rows: readonly string[]; readonly left: number } => {
+  const rows = hunks.flatMap((hunk) => [`@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`, ...hunk.lines]).slice(0, most);
+  return { rows, left: added + removed - rows.filter((row) => /^[+-]/.test(row)).length };
+};
+
+// Of no lines the format names the one before.
+const range = (start: number, lines: number): string => `${lines === 0 ? start - 1 : start},${lines}`;
 
 /** Two neighbouring lines that are alike and were not before: often a slip at the edge of a replacement. */
 export const repeatedLines = (before: string, after: string): string | undefined => {

@@ -1,9 +1,6 @@
 import { extname } from 'node:path';
 
 const EXTENSIONS = new Set(['.png', '.jpg', '.jpeg', '.gif', '.webp', '.bmp']);
-/** Bytes. */
-export const MAX_IMAGE = 5 * 1024 * 1024;
-
 export const isImageName = (path: string): boolean => EXTENSIONS.has(extname(path).toLowerCase());
 
 /** The media type by content, since names lie and providers check; undefined for what is no image. */

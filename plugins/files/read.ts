@@ -2,16 +2,20 @@ import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../../kernel/index.ts';
-import { decodeFile, isBinary } from './encoding.ts';
-import { isImageName, MAX_IMAGE, mediaTypeOf } from './image.ts';
+import { UTF8 } from './charsets.ts';
+import { decodeFile, isBinary, markOf } from './encoding.ts';
+import { isImageName } from './image.ts';
 import { listing } from './listing.ts';
 import { fileNotFound } from './nearby.ts';
 import { MAX_LINES, numbered, type Window, windowOf, windowOfFile } from './page.ts';
+import { picture } from './picture.ts';
 import { answering } from './answering.ts';
-import { type Desk, locate, mustBeRegular, openRegular, readUpTo, type Target } from './target.ts';
+import { type Desk, locate, MAX_WHOLE, mustBeRegular, openRegular, readUpTo, type Target } from './target.ts';
 
 /** Up to this size, in bytes, a file is read as a whole, so that its lines can be counted and later changes be told. */
 const WHOLE = 8 * 1024 * 1024;
+/** Bytes that tell what a larger file is. */
+const SAMPLE = 4096;
 
 const BINARY_NAMES = new Set(
   '.zip .gz .tgz .bz2 .xz .zst .7z .rar .tar .jar .war .class .exe .dll .so .dylib .o .a .lib .wasm .pyc .pyo .pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .ico .tiff .mp3 .mp4 .mov .avi .mkv .webm .ogg .wav .flac .woff .woff2 .ttf .otf .eot .sqlite .db'.split(
@@ -44,46 +48,40 @@ interface Request {
 const readFile = async (target: Target, handle: FileHandle, stat: BigIntStats, request: Request): Promise<ToolResult> => {
   const { signal } = request.call;
   if (isImageName(target.path)) {
-    const image = await asImage(target, handle, stat, signal);
+    const image = await picture(target, handle, stat, signal);
     if (image) return image;
   }
   if (BINARY_NAMES.has(extname(target.path).toLowerCase())) throw binary(target);
-  if (stat.size > WHOLE) return readLarge(target, handle, stat, request);
-  const bytes = await readUpTo(handle, WHOLE, signal, Number(stat.size));
-  const file = decodeFile(bytes);
+  const sample = stat.size > WHOLE ? await readUpTo(handle, SAMPLE, signal) : undefined;
+  if (sample && !isWide(sample)) return readLarge(target, handle, stat, sample, request);
+  if (stat.size > MAX_WHOLE) throw new ToolError('INVALID_ARGUMENT', `${target.shown} is UTF-16 and larger than ${MAX_WHOLE} bytes, too large to be read.`);
+  const bytes = await readUpTo(handle, sample ? MAX_WHOLE : WHOLE, signal, Number(stat.size));
+  const file = await decodeFile(bytes);
   if (!file) throw binary(target);
   request.desk.seen.note(target.path, stat, bytes);
-  return { status: 'ok', content: pageText(target, windowOf(file.encoding.outward(file.text), request.offset, request.limit), request) };
+  return pageResult(target, windowOf(file.encoding.outward(file.text), request.offset, request.limit), request);
 };
 
-const readLarge = async (target: Target, handle: FileHandle, stat: BigIntStats, { offset, limit, call, desk }: Request): Promise<ToolResult> => {
-  const sample = Buffer.alloc(4096);
-  await handle.read(sample, 0, sample.length, 0);
+const readLarge = async (target: Target, handle: FileHandle, stat: BigIntStats, sample: Buffer, request: Request): Promise<ToolResult> => {
   if (isBinary(sample)) throw binary(target);
-  desk.seen.note(target.path, stat);
-  return { status: 'ok', content: pageText(target, await windowOfFile(handle, offset, limit, call.signal), { offset, limit }) };
+  request.desk.seen.note(target.path, stat);
+  const start = markOf(sample)?.[1].length ?? 0;
+  return pageResult(target, await windowOfFile(handle, { ...request, start }, request.call.signal), request);
 };
 
-const pageText = (target: Target, window: Window, { offset, limit }: Pick<Request, 'offset' | 'limit'>): string => {
+const pageResult = (target: Target, window: Window, { offset, limit }: Pick<Request, 'offset' | 'limit'>): ToolResult => {
   const { total = Infinity } = window;
-  if (total === 0 && offset === 1) return `${target.shown} is empty.`;
+  if (total === 0 && offset === 1) return { status: 'ok', content: `${target.shown} is empty.` };
   if (offset > total) throw new ToolError('INVALID_ARGUMENT', `offset ${offset} is past the end: ${target.shown} has ${lineCount(total)}.`);
-  if (limit === 0) return `${target.shown} has ${lineCount(total)}; none were asked for.`;
-  const { rows, next, isCut } = numbered(window, offset);
+  if (limit === 0) return { status: 'ok', content: `${target.shown} has ${lineCount(total)}; none were asked for.` };
+  const { rows, lines, next, isCut } = numbered(window, offset);
   const notes: string[] = [];
   if (isCut) notes.push(`(Line ${offset} is longer than a page: only its beginning is shown.)`);
   if (next <= total) notes.push(`(Lines ${offset}-${next - 1}${total === Infinity ? '' : ` of ${total}`}. Go on with offset ${next}.)`);
-  return [...rows, ...notes].join('\n');
+  return { status: 'ok', content: [...rows, ...notes].join('\n'), view: { kind: 'code', path: target.shown, line: offset, text: lines.join('\n') } };
 };
 
+const isWide = (sample: Buffer): boolean => (markOf(sample)?.[0] ?? UTF8) !== UTF8;
 const lineCount = (total: number): string => (total === Infinity ? 'many lines' : `${total} ${total === 1 ? 'line' : 'lines'}`);
-
-const asImage = async (target: Target, handle: FileHandle, stat: BigIntStats, signal: AbortSignal): Promise<ToolResult | undefined> => {
-  if (stat.size > MAX_IMAGE) throw new ToolError('INVALID_ARGUMENT', `${target.shown} has ${stat.size} bytes; images may have ${MAX_IMAGE}.`);
-  const bytes = await readUpTo(handle, MAX_IMAGE, signal, Number(stat.size));
-  const mediaType = mediaTypeOf(bytes);
-  if (mediaType === undefined) return undefined;
-  return { status: 'ok', content: `Image ${target.shown} (${mediaType}, ${bytes.length} bytes)`, images: [{ mediaType, data: bytes.toString('base64') }] };
-};
 
 const binary = (target: Target): ToolError => new ToolError('INVALID_ARGUMENT', `Cannot read binary file ${target.shown}.`);

@@ -1,8 +1,9 @@
 import type { BigIntStats } from 'node:fs';
 import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../../kernel/index.ts';
-import { diffOf, renderDiff, repeatedLines } from './change.ts';
+import { diffOf, diffView, renderDiff, repeatedLines } from './change.ts';
 import { elisionIn } from './elision.ts';
-import { decodeFile, encodeFile, type TextFile, UTF8 } from './encoding.ts';
+import { UTF8 } from './charsets.ts';
+import { decodeFile, encodeFile, type TextFile } from './encoding.ts';
 import { countOf, lined, toLf } from './endings.ts';
 import { answering } from './answering.ts';
 import { save } from './save.ts';
@@ -21,13 +22,12 @@ export const write = (input: ToolInputs['write'], call: ToolCall, desk: Desk): P
 export const create = async (target: Target, content: string, call: ToolCall, desk: Desk): Promise<ToolResult> => {
   const bytes = encoded({ encoding: UTF8, mark: Buffer.alloc(0) }, content, target);
   desk.seen.note(target.path, await save(target, bytes, desk, call.signal), bytes);
-  const diff = diffOf(target.shown, '', content);
   const warning = repeatedLines('', content);
   return {
     status: 'ok',
     content: [`Created ${target.shown} (${sizeOf(content, bytes)})`, ...(warning === undefined ? [] : [warning])].join('\n'),
     changed: [target.path],
-    details: { diff },
+    view: diffView(diffOf(target.shown, '', content)),
   };
 };
 
@@ -38,7 +38,7 @@ const overwrite = async (target: Target, stat: BigIntStats, content: string, cal
       fix: 'Read it again, then write it with those changes kept.',
     });
   }
-  const before = decodeFile(old.bytes);
+  const before = await decodeFile(old.bytes);
   const { bytes, text, kept } = inFormOf(before, content, target);
   if (bytes.equals(old.bytes)) {
     desk.seen.note(target.path, old.stat, bytes);
@@ -89,8 +89,13 @@ export const encoded = (form: Pick<TextFile, 'encoding' | 'mark'>, text: string,
   });
 };
 
-/** Content and details of a result that changed a text file. */
-export const changeReport = (head: readonly string[], target: Target, before: TextFile, after: string): Pick<ToolResult, 'content' | 'details'> => {
+/** Content and view of a result that changed a text file. */
+export const changeReport = (
+  head: readonly string[],
+  target: Target,
+  before: TextFile,
+  after: string,
+): Pick<ToolResult, 'content'> & Required<Pick<ToolResult, 'view'>> => {
   const { outward } = before.encoding;
   const [old, now] = [outward(before.text), outward(after)];
   const diff = diffOf(target.shown, old, now);
@@ -102,5 +107,5 @@ export const changeReport = (head: readonly string[], target: Target, before: Te
   }
   const warning = repeatedLines(old, now);
   if (warning !== undefined) rows.push(warning);
-  return { content: rows.join('\n'), details: { diff } };
+  return { content: rows.join('\n'), view: diffView(diff) };
 };

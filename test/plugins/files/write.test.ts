@@ -18,11 +18,22 @@ test('a new file with its folders, byte for byte', async () => {
   expect(desk.text('deep/er/a.txt')).toBe(content);
 });
 
+test('surfaces are shown what a new file holds, as far as they draw', async () => {
+  expect((await desk.run('write', { path: 'a.txt', content: 'one\ntwo\n' })).view).toEqual({
+    kind: 'diff',
+    path: 'a.txt',
+    text: '@@ -0,0 +1,2 @@\n+one\n+two',
+  });
+  const { view } = await desk.run('write', { path: 'b.txt', content: `${'x'.repeat(500)}\n`.repeat(1000) });
+  const rows = view?.kind === 'diff' ? view.text.split('\n') : [];
+  expect([rows.length, rows[1]?.length, rows.at(-1)]).toEqual([401, 401, '\\ 601 more changed lines']);
+});
+
 test('an existing file is replaced, and the difference told', async () => {
   desk.put('a.txt', 'one\ntwo\nthree\nfour\nfive\n');
   const result = await desk.run('write', { path: 'a.txt', content: 'one\ntwo\n3\nfour\nfive\n' });
   expect(result.content).toBe('Overwrote a.txt (5 lines, 20 bytes)\n@@ -2,3 +2,3 @@\n two\n-three\n+3\n four');
-  expect(result.details).toMatchObject({ diff: { path: 'a.txt', added: 1, removed: 1, cut: false } });
+  expect(result.view).toEqual({ kind: 'diff', path: 'a.txt', text: '@@ -2,3 +2,3 @@\n two\n-three\n+3\n four' });
   expect(readdirSync(desk.cwd)).toEqual(['a.txt']);
 });
 
@@ -42,7 +53,8 @@ test('a long difference is cut with a count, a hopeless one still shown', async 
   desk.put('b.txt', `head\n${rows('old', 20_000)}`);
   const result = await desk.run('write', { path: 'b.txt', content: `head\n${rows('new', 20_000)}` });
   expect(result.content.split('\n').length).toBeLessThan(85);
-  expect(result.details).toMatchObject({ diff: { added: 20_000, removed: 20_000, cut: true } });
+  const drawn = result.view?.kind === 'diff' ? result.view.text.split('\n') : [];
+  expect([drawn.length, drawn.at(-1)]).toEqual([401, '\\ 39601 more changed lines']);
 });
 
 test('a final line feed that comes or goes is a note', async () => {
@@ -220,6 +232,22 @@ test('a folder without write permission is an error that says so', async () => {
   }
   const result = await desk.run('write', { path: 'closed/a', content: 'x' }).finally(() => process.getuid?.() === 0 && setEuid?.(0));
   expect(result).toMatchObject({ status: 'error', error: { code: 'PERMISSION_DENIED' } });
+});
+
+test('a folder that may be written but not listed is written', async () => {
+  const drop = join(desk.cwd, 'drop');
+  mkdirSync(drop);
+  chmodSync(drop, 0o333);
+  const setEuid = process.seteuid;
+  if (process.getuid?.() === 0 && setEuid) {
+    chmodSync(join(desk.cwd, '..'), 0o755);
+    setEuid(65534);
+  }
+  const result = await desk.run('write', { path: 'drop/a', content: 'x' }).finally(() => process.getuid?.() === 0 && setEuid?.(0));
+  chmodSync(drop, 0o755);
+  expect(result.status, result.content).toBe('ok');
+  expect(desk.text('drop/a')).toBe('x');
+  expect(readdirSync(drop)).toEqual(['a']);
 });
 
 test('binary files may be replaced', async () => {
