@@ -54,8 +54,11 @@ export const call = (tool: string, input: unknown, more: Partial<Reply> = {}): R
 export const startProvider = (...replies: readonly Reply[]): Promise<TestProvider> =>
   startResponder((_request, number) => replies[Math.min(number, replies.length) - 1] ?? say('done'));
 
-/** Answers each request, the first of which has the number 1, by what is in it. */
-export const startResponder = async (respond: (request: Received, number: number) => Reply): Promise<TestProvider> => {
+/** Makes a reply from its request, the first of which has the number 1. */
+export type Responder = (request: Received, number: number) => Reply | Promise<Reply>;
+
+/** Answers each request by what is in it. */
+export const startResponder = async (respond: Responder): Promise<TestProvider> => {
   const requests: Received[] = [];
   const questions: string[] = [];
   const startedAt = performance.now();
@@ -72,7 +75,10 @@ export const startResponder = async (respond: (request: Received, number: number
       const body = (text === '' ? {} : JSON.parse(text)) as Received['body'];
       const received = { path: request.url ?? '', headers: request.headers, body, bytes: Buffer.byteLength(text), at: performance.now() - startedAt };
       requests.push(received);
-      void answer(response, respond(received, requests.length), requests.length).catch(() => response.destroy());
+      const number = requests.length;
+      void Promise.resolve(respond(received, number))
+        .then((reply) => answer(response, reply, number))
+        .catch(() => response.destroy());
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,6 +1,6 @@
 /** The command, a project and a provider for the tests of a file, and all of it gone again behind each test. */
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { startProvider, startResponder, type Received, type Reply, type TestProvider } from '../provider.ts';
+import { startProvider, startResponder, type Reply, type Responder, type TestProvider } from '../provider.ts';
 import { bundleCommand, type Bundle } from './bundle.ts';
 import { createPlace, start, type Outcome, type Place, type StartOptions } from './program.ts';
 
@@ -11,7 +11,7 @@ export interface CommandForTests {
   program(): string;
   provide(...replies: readonly Reply[]): Promise<TestProvider>;
   /** Each reply is made from its request, the first of which has the number 1. */
-  respond(respond: (request: Received, number: number) => Reply): Promise<TestProvider>;
+  respond(respond: Responder): Promise<TestProvider>;
   project(files?: Readonly<Record<string, string>>): Place;
   cast(args: readonly string[], more?: More): Promise<Outcome>;
   /** Run behind the test, in reverse order. */
