@@ -43,14 +43,14 @@ const paced = async (response) => {
 };
 const STREAMS = { packets, singles, pace: paced };
 
-const toolRound = (round) => {
+const toolRound = (round, inputOf) => {
   if (round > ROUNDS) return oneToken;
-  const call = { index: 0, id: `call_${round}`, type: 'function', function: { name: 'read', arguments: JSON.stringify({ path: `file-${round}.txt` }) } };
+  const call = { index: 0, id: `call_${round}`, type: 'function', function: { name: 'read', arguments: JSON.stringify(inputOf(round)) } };
   return chunk({ role: 'assistant', tool_calls: [call] }) + chunk({}, 'tool_calls') + DONE;
 };
 
-/** `arrivals` has the time of each request since the last `reset()`. */
-export const startServer = async () => {
+/** `inputOf` is what is read in each of the rounds. `arrivals` has the time of each request since the last `reset()`. */
+export const startServer = async (inputOf = (round) => ({ path: `file-${round}.txt` })) => {
   let arrivals = [];
   const server = createServer(async (request, response) => {
     // Questions about models.
@@ -67,7 +67,7 @@ export const startServer = async () => {
     if (stream) {
       await stream(response);
       response.end(chunk({}, 'stop') + DONE);
-    } else response.end(model === 'rounds' ? toolRound(round) : oneToken);
+    } else response.end(model === 'rounds' ? toolRound(round, inputOf) : oneToken);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
