@@ -155,6 +155,8 @@ export interface ToolInputs {
     newString?: string;
     replaceAll?: boolean;
     edits?: readonly { oldString: string; newString: string; replaceAll?: boolean }[];
+    /** Of the mode `hashline`, in which none of the above but the path is given. */
+    ops?: readonly { op: 'replace' | 'insert_after' | 'insert_before' | 'write'; anchor?: string; end_anchor?: string; content: string }[];
   };
   grep: { pattern: string; path?: string; glob?: string; ignoreCase?: boolean; literal?: boolean; context?: number; limit?: number };
   glob: { pattern: string; path?: string; limit?: number };

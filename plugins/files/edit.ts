@@ -1,14 +1,14 @@
 import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../../kernel/index.ts';
+import { commit, readText } from './commit.ts';
 import { elisionIn } from './elision.ts';
-import { decodeFile, type TextFile } from './encoding.ts';
+import type { TextFile } from './encoding.ts';
 import { countOf, type Lined, lined, plainFeeds, replaceSpans, type Span } from './endings.ts';
 import { graft } from './graft.ts';
 import { findPlace, type Found } from './match.ts';
 import { fileNotFound } from './nearby.ts';
 import { answering } from './answering.ts';
-import { save } from './save.ts';
-import { type Desk, locate, mustBeRegular, readWhole, type Target } from './target.ts';
-import { changeReport, create, encoded } from './write.ts';
+import { type Desk, locate, mustBeRegular, type Target } from './target.ts';
+import { create } from './write.ts';
 
 interface Step {
   readonly oldString: string;
@@ -55,10 +55,8 @@ const createOnly = async (steps: readonly Step[], target: Target, call: ToolCall
 };
 
 const change = async (steps: readonly Step[], target: Target, call: ToolCall, desk: Desk): Promise<ToolResult> => {
-  const { bytes, stat } = await readWhole(target, call.signal);
-  const file = await decodeFile(bytes);
-  if (!file) throw new ToolError('INVALID_ARGUMENT', `Cannot edit binary file ${target.shown}.`);
-  const isStale = desk.seen.hasChanged(target.path, stat, bytes);
+  const before = await readText(target, call.signal);
+  const { file } = before;
   const notes: string[] = [];
   let raw = file.text;
   for (const step of steps) {
@@ -66,13 +64,7 @@ const change = async (steps: readonly Step[], target: Target, call: ToolCall, de
     raw = done.raw;
     notes.push(...done.notes);
   }
-  if (raw === file.text) throw new ToolError('INVALID_ARGUMENT', `Nothing would change: ${target.shown} already reads like that.`);
-  const result = encoded(file, raw, target);
-  const saved = await save({ ...target, stat }, result, desk, call.signal);
-  // What others changed is still unread: a later write must not pass over it.
-  if (!isStale) desk.seen.note(target.path, saved, result);
-  if (isStale) notes.push('Note: the file had changed since it was last read; those changes are kept. Read it again before you write all of it.');
-  return { status: 'ok', ...changeReport([`Edit applied to ${target.shown}`, ...notes], target, file, raw), changed: [target.path] };
+  return commit({ target, before, raw, notes }, call, desk);
 };
 
 const applyStep = (raw: string, step: Step, { encoding }: TextFile, target: Target): { raw: string; notes: readonly string[] } => {

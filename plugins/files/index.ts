@@ -1,12 +1,21 @@
 import { definePlugin, defineTool, jsonSchema, type ToolInputs } from '../../kernel/index.ts';
+import { hashline } from './hashline/card.ts';
+import { LineCache } from './hashline/line-cache.ts';
 import { manifest } from './manifest.ts';
 import { Seen } from './seen.ts';
 import type { Desk } from './target.ts';
 
-const options = jsonSchema<{ mode: 'literal' }, { mode?: 'literal' }>({
+type Mode = 'literal' | 'hashline';
+const options = jsonSchema<{ mode: Mode }, { mode?: Mode }>({
   type: 'object',
   additionalProperties: false,
-  properties: { mode: { enum: ['literal'], default: 'literal', description: 'How edits name their place: `literal`, by the text that stands there.' } },
+  properties: {
+    mode: {
+      enum: ['literal', 'hashline'],
+      default: 'literal',
+      description: 'How edits name their place: `literal`, by the text that stands there, or `hashline`, by the number and hash of its lines.',
+    },
+  },
 });
 
 const path = { type: 'string', minLength: 1, description: 'Absolute, from ~, or relative to the working directory' };
@@ -30,7 +39,7 @@ const writeInput = jsonSchema<ToolInputs['write']>({
   required: ['path', 'content'],
   properties: { path, content: { type: 'string', description: 'The whole new content of the file' } },
 });
-const editInput = jsonSchema<ToolInputs['edit']>({
+const literalInput = jsonSchema<ToolInputs['edit']>({
   type: 'object',
   required: ['filePath'],
   properties: {
@@ -45,23 +54,32 @@ const editInput = jsonSchema<ToolInputs['edit']>({
   },
 });
 
+const literal = {
+  read: 'Read a file as numbered lines (`N: text`; the number is not part of the text), a folder as a list of names, or an image. ',
+  edit:
+    'Replace text in a file. `oldString` must be the text as it stands in the file, without line numbers, and occur exactly once unless `replaceAll` is set: ' +
+    'add lines around it to make it unique. Several changes to one file go into `edits`.',
+  input: literalInput,
+};
+
 export default definePlugin({
   ...manifest,
   options,
   apply(scope) {
     const { tools } = scope.registries;
+    const lines = scope.options.mode === 'hashline' ? scope.host.pool('files/lines', () => new LineCache(scope.host.clock)) : undefined;
+    const card = lines ? hashline : literal;
     const desk: Desk = {
       fs: scope.powers.fs,
       ids: scope.ids,
       // In a pool, so that it outlives a renewal of the session's plugins.
       seen: scope.host.pool(`files/seen/${scope.session.id}`, () => new Seen()),
+      lines,
     };
     tools.add(
       defineTool({
         name: 'read',
-        description:
-          'Read a file as numbered lines (`N: text`; the number is not part of the text), a folder as a list of names, or an image. ' +
-          'At most 2000 lines or 128 KiB at a time; go on with `offset`.',
+        description: `${card.read}At most 2000 lines or 128 KiB at a time; go on with \`offset\`.`,
         input: readInput,
         effect: 'read',
         repair: true,
@@ -87,15 +105,14 @@ export default definePlugin({
     tools.add(
       defineTool({
         name: 'edit',
-        description:
-          'Replace text in a file. `oldString` must be the text as it stands in the file, without line numbers, and occur exactly once unless `replaceAll` is set: ' +
-          'add lines around it to make it unique. Several changes to one file go into `edits`.',
-        input: editInput,
+        description: card.edit,
+        input: card.input,
         effect: 'write',
         repair: true,
         aliases: ['str_replace', 'str_replace_editor', 'apply_patch', 'edit_file'],
         paths: (input) => [input.filePath],
-        run: async (input, call) => (await import('./edit.ts')).edit(input, call, desk),
+        run: async (input, call) =>
+          lines ? (await import('./hashline/edit.ts')).edit(input, call, { ...desk, lines }) : (await import('./edit.ts')).edit(input, call, desk),
       }),
     );
   },

@@ -113,7 +113,7 @@ const decoded = async (lines: readonly Buffer[]): Promise<readonly string[]> => 
 };
 const FEED = Buffer.from('\n');
 
-/** Numbered lines within the byte cap, the same without their numbers, and the line from which to go on. */
+/** Lines with their gutters within the byte cap, the same without them, and the line from which to go on. */
 export interface Page {
   readonly rows: readonly string[];
   readonly lines: readonly string[];
@@ -121,15 +121,19 @@ export interface Page {
   readonly isCut: boolean;
 }
 
-export const numbered = (window: Window, offset: number): Page => {
+/** How a line begins: by its number, from 1, or by more. */
+export type Gutter = (number: number) => string;
+export const byNumber: Gutter = (number) => `${number}: `;
+
+export const numbered = (window: Window, offset: number, gutterOf: Gutter): Page => {
   const rows: string[] = [];
   let bytes = 0;
   for (const line of window.lines) {
-    const gutter = `${offset + rows.length}: `;
-    bytes += gutter.length + Buffer.byteLength(line) + 1;
+    const gutter = gutterOf(offset + rows.length);
+    bytes += Buffer.byteLength(gutter) + Buffer.byteLength(line) + 1;
     if (bytes > MAX_BYTES) {
       if (rows.length > 0) break;
-      const beginning = cutBytes(line, MAX_BYTES - gutter.length);
+      const beginning = cutBytes(line, MAX_BYTES - Buffer.byteLength(gutter));
       return { rows: [gutter + beginning], lines: [beginning], next: offset + 1, isCut: true };
     }
     rows.push(gutter + line);

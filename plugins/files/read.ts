@@ -7,9 +7,10 @@ import { decodeFile, isBinary, markOf } from './encoding.ts';
 import { isImageName } from './image.ts';
 import { listing } from './listing.ts';
 import { fileNotFound } from './nearby.ts';
-import { MAX_LINES, numbered, type Window, windowOf, windowOfFile } from './page.ts';
+import { byNumber, type Gutter, MAX_LINES, numbered, type Window, windowOf, windowOfFile } from './page.ts';
 import { picture } from './picture.ts';
 import { answering } from './answering.ts';
+import { openLines, windowOfTable } from './hashline/open-lines.ts';
 import { type Desk, locate, MAX_WHOLE, mustBeRegular, openRegular, readUpTo, type Target } from './target.ts';
 
 /** Up to this size, in bytes, a file is read as a whole, so that its lines can be counted and later changes be told. */
@@ -52,14 +53,31 @@ const readFile = async (target: Target, handle: FileHandle, stat: BigIntStats, r
     if (image) return image;
   }
   if (BINARY_NAMES.has(extname(target.path).toLowerCase())) throw binary(target);
-  const sample = stat.size > WHOLE ? await readUpTo(handle, SAMPLE, signal) : undefined;
+  // Anchors are hashes of lines of the whole, wherever the page begins.
+  const most = request.desk.lines ? MAX_WHOLE : WHOLE;
+  const sample = stat.size > most ? await readUpTo(handle, SAMPLE, signal) : undefined;
   if (sample && !isWide(sample)) return readLarge(target, handle, stat, sample, request);
   if (stat.size > MAX_WHOLE) throw new ToolError('INVALID_ARGUMENT', `${target.shown} is UTF-16 and larger than ${MAX_WHOLE} bytes, too large to be read.`);
-  const bytes = await readUpTo(handle, sample ? MAX_WHOLE : WHOLE, signal, Number(stat.size));
+  const text = await openText(target, stat, request, () => readUpTo(handle, sample ? MAX_WHOLE : most, signal, Number(stat.size)));
+  if (!text) throw binary(target);
+  request.desk.seen.note(target.path, stat, text.bytes);
+  return pageResult(target, text.window, request, text.gutter);
+};
+
+interface OpenText {
+  readonly bytes: Buffer;
+  readonly window: Window;
+  readonly gutter: Gutter;
+}
+const openText = async (target: Target, stat: BigIntStats, request: Request, load: () => Promise<Buffer>): Promise<OpenText | undefined> => {
+  const { offset, limit, desk } = request;
+  if (desk.lines) {
+    const opened = await openLines(desk.lines, target.path, stat, async () => ({ bytes: await load(), stat }));
+    return opened && { bytes: opened.bytes, window: windowOfTable(opened.table, offset, limit), gutter: (number) => opened.table.gutter(number) };
+  }
+  const bytes = await load();
   const file = await decodeFile(bytes);
-  if (!file) throw binary(target);
-  request.desk.seen.note(target.path, stat, bytes);
-  return pageResult(target, windowOf(file.encoding.outward(file.text), request.offset, request.limit), request);
+  return file && { bytes, window: windowOf(file.encoding.outward(file.text), offset, limit), gutter: byNumber };
 };
 
 const readLarge = async (target: Target, handle: FileHandle, stat: BigIntStats, sample: Buffer, request: Request): Promise<ToolResult> => {
@@ -69,12 +87,12 @@ const readLarge = async (target: Target, handle: FileHandle, stat: BigIntStats, 
   return pageResult(target, await windowOfFile(handle, { ...request, start }, request.call.signal), request);
 };
 
-const pageResult = (target: Target, window: Window, { offset, limit }: Pick<Request, 'offset' | 'limit'>): ToolResult => {
+const pageResult = (target: Target, window: Window, { offset, limit }: Pick<Request, 'offset' | 'limit'>, gutter = byNumber): ToolResult => {
   const { total = Infinity } = window;
   if (total === 0 && offset === 1) return { status: 'ok', content: `${target.shown} is empty.` };
   if (offset > total) throw new ToolError('INVALID_ARGUMENT', `offset ${offset} is past the end: ${target.shown} has ${lineCount(total)}.`);
   if (limit === 0) return { status: 'ok', content: `${target.shown} has ${lineCount(total)}; none were asked for.` };
-  const { rows, lines, next, isCut } = numbered(window, offset);
+  const { rows, lines, next, isCut } = numbered(window, offset, gutter);
   const notes: string[] = [];
   if (isCut) notes.push(`(Line ${offset} is longer than a page: only its beginning is shown.)`);
   if (next <= total) notes.push(`(Lines ${offset}-${next - 1}${total === Infinity ? '' : ` of ${total}`}. Go on with offset ${next}.)`);

@@ -22,6 +22,7 @@ export const save = async (target: Target, bytes: Uint8Array, desk: Desk, signal
       await folder.mustBeThere();
       await mustBeUntouched(place, target);
       await (target.stat ? rename(draft, place) : putNew(draft, place, target));
+      desk.lines?.drop(target.path);
       return stat;
     } finally {
       await rm(draft, { force: true });

@@ -3,6 +3,7 @@ import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { type Ids, type Powers, type ToolCall, ToolError } from '../../kernel/index.ts';
 import { elsewhere } from './folder.ts';
+import type { LineCache } from './hashline/line-cache.ts';
 import type { Seen } from './seen.ts';
 
 /** What the three tools share within a session. */
@@ -10,6 +11,8 @@ export interface Desk {
   readonly fs: Powers['fs'];
   readonly ids: Ids;
   readonly seen: Seen;
+  /** There in the mode `hashline` alone. */
+  readonly lines: LineCache | undefined;
 }
 
 export interface Target {

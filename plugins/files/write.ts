@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../../kernel/index.ts';
-import { diffOf, diffView, renderDiff, repeatedLines } from './change.ts';
+import { diffOf, diffView, type FileDiff, renderDiff, repeatedLines } from './change.ts';
 import { elisionIn } from './elision.ts';
 import { UTF8 } from './charsets.ts';
 import { decodeFile, encodeFile, type TextFile } from './encoding.ts';
@@ -89,18 +89,19 @@ export const encoded = (form: Pick<TextFile, 'encoding' | 'mark'>, text: string,
   });
 };
 
-/** Content and view of a result that changed a text file. */
+/** Content and view of a result that changed a text file; `shown` is how the model reads the change. */
 export const changeReport = (
   head: readonly string[],
   target: Target,
   before: TextFile,
   after: string,
+  shown: (diff: FileDiff) => string = renderDiff,
 ): Pick<ToolResult, 'content'> & Required<Pick<ToolResult, 'view'>> => {
   const { outward } = before.encoding;
   const [old, now] = [outward(before.text), outward(after)];
   const diff = diffOf(target.shown, old, now);
   const rows = [...head];
-  if (diff.hunks.length > 0) rows.push(renderDiff(diff));
+  if (diff.hunks.length > 0) rows.push(shown(diff));
   else if (toLf(old) === toLf(now)) rows.push('Note: only line endings, byte order mark or encoding changed.');
   if (old.endsWith('\n') !== now.endsWith('\n') && old !== '' && now !== '') {
     rows.push(`Note: the file ${now.endsWith('\n') ? 'now ends' : 'no longer ends'} with a line feed.`);

@@ -12,6 +12,8 @@ export interface Desk {
   bytes(name: string): Buffer;
   text(name: string): string;
   run<T extends 'read' | 'write' | 'edit'>(tool: T, input: ToolInputs[T], call?: Partial<ToolCall>): Promise<ToolResult>;
+  /** What the plugin keeps for the process under a key. */
+  pooled(key: string): unknown;
   remove(): void;
 }
 
@@ -23,12 +25,18 @@ export interface Meanwhile {
   readonly drafting?: () => void;
 }
 
+interface DeskOptions extends Meanwhile {
+  readonly mode?: 'literal' | 'hashline';
+  readonly now?: () => number;
+}
+
 /** The tools of the plugin over a temporary folder, without a kernel. */
-export const openDesk = ({ looked, drafting }: Meanwhile = {}): Desk => {
+export const openDesk = ({ looked, drafting, mode = 'literal', now = Date.now }: DeskOptions = {}): Desk => {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'cast-files-')));
   const cwd = join(top, 'ws');
   mkdirSync(cwd);
   const tools = new Map<string, Tool>();
+  const pool = new Map<string, unknown>();
   const fs = {
     canonical: async (path: string, base: string) => {
       const canonical = await canonicalPath(path, base);
@@ -38,7 +46,7 @@ export const openDesk = ({ looked, drafting }: Meanwhile = {}): Desk => {
   };
   let count = 0;
   const scope = {
-    options: { mode: 'literal' },
+    options: { mode },
     powers: { fs },
     ids: {
       next: (kind: string) => {
@@ -47,9 +55,9 @@ export const openDesk = ({ looked, drafting }: Meanwhile = {}): Desk => {
       },
     },
     session: { id: 's1' },
-    host: { pool: (_key: string, make: () => unknown) => make() },
+    host: { pool: (key: string, make: () => unknown) => pool.set(key, make()).get(key), clock: { now } },
     registries: { tools: { add: (tool: Tool) => tools.set(tool.name, tool) } },
-  } as unknown as Scope<{ mode: 'literal' }, never>;
+  } as unknown as Scope<{ mode: 'literal' | 'hashline' }, never>;
   plugin.spec.apply?.(scope);
   return {
     cwd,
@@ -57,6 +65,7 @@ export const openDesk = ({ looked, drafting }: Meanwhile = {}): Desk => {
     bytes: (name) => readFileSync(join(cwd, name)),
     text: (name) => readFileSync(join(cwd, name), 'utf8'),
     run: (name, given, more) => callTool(tools.get(name), given, cwd, more),
+    pooled: (key) => pool.get(key),
     remove: () => rmSync(top, { recursive: true, force: true }),
   };
 };
