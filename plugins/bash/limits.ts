@@ -24,8 +24,10 @@ export interface ShellLimits {
   readonly maxBytes: number;
 }
 
-/** What is kept of the beginning of long output, inside the whole: 20 lines, 2 KiB with the defaults. */
+/** They say what ran; the room belongs to the end. */
+const HEAD_LINES = 2;
+/** What is kept of the beginning of long output, inside the whole: with the defaults 2 lines, 2 KiB. */
 export const headOf = ({ maxLines, maxBytes }: ShellLimits): { readonly maxLines: number; readonly maxBytes: number } => ({
-  maxLines: Math.floor(maxLines / 100),
+  maxLines: Math.min(HEAD_LINES, Math.floor(maxLines / 100)),
   maxBytes: Math.floor(maxBytes / 64),
 });

@@ -278,10 +278,10 @@ describe('long output', () => {
     const result = await bash('seq 1 60000');
     const lines = result.content.split('\n');
     expect(lines).toHaveLength(2001);
-    const leftBytes = execFileSync('seq', ['21', '58020']).length;
-    expect(lines[20]).toMatch(/^\[58000 lines \(\d+ bytes\) were left out here\. The whole output is in \/.*\]$/);
-    expect(lines[20]).toContain(`(${leftBytes} bytes)`);
-    expect([lines[0], lines[19], lines[21], lines.at(-1)]).toEqual(['1', '20', '58021', '60000']);
+    const leftBytes = execFileSync('seq', ['3', '58002']).length;
+    expect(lines[2]).toMatch(/^\[58000 lines \(\d+ bytes\) were left out here\. The whole output is in \/.*\]$/);
+    expect(lines[2]).toContain(`(${leftBytes} bytes)`);
+    expect([lines[0], lines[1], lines[3], lines.at(-1)]).toEqual(['1', '2', '58003', '60000']);
     const spill = spillOf(result);
     expect(result.content).toContain(spill);
     expect(await readFile(spill, 'utf8')).toBe(execFileSync('seq', ['1', '60000'], { encoding: 'utf8' }));
@@ -294,7 +294,7 @@ describe('long output', () => {
   test('exactly the limit is not cut', async () => {
     const { content } = await bash('seq 1 2000');
     expect(content.split('\n')).toHaveLength(2000);
-    expect((await bash('seq 1 2001')).content).toMatch(/^20\n\[1 lines \(3 bytes\)[^]*\]\n22$/m);
+    expect((await bash('seq 1 2001')).content).toMatch(/^2\n\[1 lines \(2 bytes\)[^]*\]\n4$/m);
   });
 
   test('B024: a huge line is cut in bytes', async () => {
@@ -319,7 +319,7 @@ describe('long output', () => {
 
   test('output without end is killed by the timeout like any other', async () => {
     const [result, ms] = await timed(bash('yes', 1));
-    expect(result.content).toMatch(/^\[TIMED OUT\] after 1 seconds\n(y\n){20}\[\d+ lines/);
+    expect(result.content).toMatch(/^\[TIMED OUT\] after 1 seconds\n(y\n){2}\[\d+ lines/);
     expect(ms).toBeLessThan(5000);
   });
 
