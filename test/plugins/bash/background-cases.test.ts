@@ -102,7 +102,7 @@ test('a renewal that switches the plugin off ends what runs', async () => {
     script: [use('bash', { command: nap, run_in_background: true }), say('ok')],
   });
   await session.run('go');
-  expect(running(nap)).toHaveLength(1);
+  expect(await until(() => running(nap).length === 1, 8000)).toBe(true);
   expect(await session.client.command('off', '')).toMatchObject({ ok: true });
   expect(await until(() => running(nap).length === 0)).toBe(true);
 });

@@ -21,6 +21,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const start = (at: BashSession, command: string, more: object = {}) => at.call('bash', { command, run_in_background: true, ...more });
 const noticed = (at: BashSession, count = 1): Promise<boolean> => until(() => at.notices().length === count, 8000);
+/** A task is there before its shell has become the command. */
+const runs = (command: string): Promise<boolean> => until(() => running(command).length === 1, 8000);
 /** Long enough for a notice that must not come. */
 const quiet = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 300));
 
@@ -109,6 +111,7 @@ describe('a task', () => {
     await using at = await openBash();
     const nap = uniqueSleep(400);
     await start(at, nap);
+    expect(await runs(nap)).toBe(true);
     const waiting = at.call('bash_output', { task_id: 'bg-1', wait: 60 });
     await at.session.until('tool.started', ({ tool }) => tool === 'bash_output');
     await at.session.client.abort();
@@ -164,6 +167,7 @@ describe('a task', () => {
     const at = await openBash({}, { store });
     const nap = uniqueSleep(400);
     await start(at, nap);
+    expect(await runs(nap)).toBe(true);
     expect(await at.session.client.command('renew', '')).toMatchObject({ ok: true });
     expect(running(nap)).toHaveLength(1);
     expect((await at.call('bash_output', { task_id: 'bg-1' })).content).toMatch(/^bg-1 running/);
@@ -322,6 +326,7 @@ describe('promotion', () => {
     at.plan(use('bash', { command: nap, run_in_background }), hang());
     const turn = at.session.run('go');
     await at.session.until('tool.ended');
+    expect(await runs(nap)).toBe(true);
     await at.session.client.abort();
     expect(await turn).toMatchObject({ reason: 'aborted' });
     await quiet();
