@@ -12,7 +12,23 @@ import { DIST, ROOT } from './sources.ts';
 const CLI = join(DIST, 'cli.js');
 const RECORDER = join(ROOT, 'test/architecture/record-loads.mjs');
 /** Too heavy to be loaded before they are wanted, or wanted only by some. */
-const LATE = ['zod', 'kysely', 'ink', 'react', '@modelcontextprotocol/sdk', 'jiti', 'unbash', 'diff', '@cfworker/json-schema', '@vscode/ripgrep'];
+const LATE = [
+  'zod',
+  'kysely',
+  'ink',
+  'react',
+  '@modelcontextprotocol/sdk',
+  'jiti',
+  'unbash',
+  'diff',
+  '@cfworker/json-schema',
+  '@vscode/ripgrep',
+  'linkedom',
+  'turndown',
+  '@mozilla/readability',
+  'iconv-lite',
+  'ipaddr.js',
+];
 
 /** What all of it may weigh. */
 const MAX_KIBIBYTES = 450;
