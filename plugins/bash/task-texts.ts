@@ -50,12 +50,10 @@ export const noticeOf = (task: Task): string => {
   const output = renderEnd(job.output);
   const { spill } = job.output;
   const file = spill && spill.failure === undefined ? `, all of it in ${spill.path}` : '';
-  const text = [
+  return [
     `Background task ${id} has ended (${status}) after ${secondsOf(task, endedAt)} seconds: ${describeEnd(task)}`,
     `Command: ${oneLine(job.order.command, 500)}`,
     ...(left === undefined ? [] : [left]),
     output === '' ? 'It printed nothing.' : `The end of its output${file}:\n${output}`,
   ].join('\n');
-  // What a command prints must not end the reminder that it stands in.
-  return text.replaceAll('</system-reminder>', '<\\/system-reminder>');
 };
