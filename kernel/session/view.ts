@@ -7,8 +7,9 @@ import { estimateMessage } from '../tokens.ts';
 type MessageEntry = Extract<Entry, { kind: 'message' }>;
 type Mask = EntryData['mask'];
 
-/** What stands in it, of a command's output for one, must not end it. */
-export const reminder = (text: string): string => `<system-reminder>\n${text.replaceAll('</system-reminder>', '<\\/system-reminder>')}\n</system-reminder>`;
+/** What a command printed or a summary quotes may stand in it, and must not end it. */
+const CLOSING = /<\s*\/(?=\s*system-reminder)/gi;
+export const reminder = (text: string): string => `<system-reminder>\n${text.replace(CLOSING, '<\\/')}\n</system-reminder>`;
 export const callsOf = (message: Message): readonly CallBlock[] => message.blocks.filter((block) => block.type === 'call');
 export const textOf = (message: Message): string => message.blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
 /** As surfaces may have it: what the model wrote before it was made presentable stays inside. */

@@ -55,8 +55,13 @@ const runToEnd = async (input: CommandInput, call: ToolCall, bench: Bench): Prom
   const timeoutMs = timeoutOf(input) ?? bench.limits.timeoutMs;
   const job = await startJob({ command: input.command, cwd: call.cwd, timeoutMs }, call.signal, bench);
   const stopTelling = job.output.follow((text) => call.progress(text));
-  const ending = await job.ended.finally(stopTelling);
-  return resultOf(job, ending, renderOutput(job.output, bench.limits), call.signal.aborted);
+  await job.ended.finally(stopTelling);
+  return endedResult(job, call, bench);
+};
+
+const endedResult = async (job: Job, { signal }: ToolCall, { limits }: Bench): Promise<Outcome> => {
+  const ending = await job.ended;
+  return resultOf(job, ending, renderOutput(job.output, limits), signal.aborted);
 };
 
 /** Stays in the foreground for the time given, and goes on in the background as the same process. */
@@ -65,8 +70,8 @@ const runForAWhile = async (input: CommandInput, waitMs: number, call: ToolCall,
   const stopTelling = job.output.follow((text) => call.progress(text));
   const isOver = await settlesWithin(job.ended, waitMs);
   stopTelling();
-  if (isOver || call.signal.aborted) return resultOf(job, await job.ended, renderOutput(job.output, bench.limits), call.signal.aborted);
   detach();
+  if (isOver || call.signal.aborted) return endedResult(job, call, bench);
   await job.output.keep();
   const { text, mark } = renderSince(job.output, START, bench.limits, false);
   const task = await bench.remains.tasks.add(job, background, bench.now, (ended) => background.tell(noticeOf(ended)), mark);
@@ -80,6 +85,8 @@ const startApart = async (input: CommandInput, call: ToolCall, bench: Bench, bac
   checkRoom(tasks);
   const { job, detach } = await startDetachable({ command: input.command, cwd: call.cwd, timeoutMs: timeoutOf(input) ?? null }, call, bench);
   detach();
+  // What is being killed is no task, and nobody is to be told of its end.
+  if (call.signal.aborted) return endedResult(job, call, bench);
   await job.output.keep();
   const task = await tasks.add(job, background, bench.now, (ended) => background.tell(noticeOf(ended)));
   return { status: 'ok', content: `Started in the background. ${describeStart(task)}`, details: { task: task.id, pid: job.child.pid } };
@@ -91,6 +98,8 @@ const startDetachable = async (order: Order, call: ToolCall, bench: Bench): Prom
   const onAbort = (): void => stop.abort(call.signal.reason);
   const detach = (): void => call.signal.removeEventListener('abort', onAbort);
   call.signal.addEventListener('abort', onAbort);
+  // It may have come since the call began, and is not told twice.
+  if (call.signal.aborted) onAbort();
   try {
     return { job: await startJob(order, stop.signal, bench), detach };
   } catch (error) {

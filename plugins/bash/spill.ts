@@ -60,8 +60,8 @@ export class SpillFolder {
     try {
       // Below the folder for temporary files, and private: mkdtemp makes it 0700.
       this.#folder ??= mkdtemp(join(tmpdir(), 'cast-output-'));
-      this.#count += 1;
-      const spill = new Spill(join(await this.#folder, `command-${this.#count}.log`));
+      const number = (this.#count += 1);
+      const spill = new Spill(join(await this.#folder, `command-${number}.log`));
       const old = this.#spills.filter(({ isClosed }) => isClosed).slice(0, -SPILL_FILES + 1);
       this.#spills = [...this.#spills.filter((each) => !old.includes(each)), spill];
       for (const { path } of old) await rm(path, { force: true });
