@@ -8,6 +8,7 @@ import type { Owned } from '../session/registry.ts';
 const MAX_NAME = 100;
 
 interface Withheld {
+  readonly tool: string;
   readonly plugin: string;
   readonly reason: string;
 }
@@ -41,33 +42,39 @@ export class ToolOffer implements Offer, Attributed {
   /** A name that differs only in case or in spaces around it is meant for the tool; no synonym takes the place of a name. */
   find(name: string): Owned<Tool> | undefined {
     const offered = this.#offered();
-    const plain = name.trim().toLowerCase();
-    const exact = offered.find(({ item }) => item.name === name) ?? offered.find(({ item }) => item.name.toLowerCase() === plain);
+    const plain = plainName(name);
+    const exact = offered.find(({ item }) => item.name === name) ?? offered.find(({ item }) => plainName(item.name) === plain);
     // A tool of that very name which is withheld is not replaced by another one.
     if (exact || this.isWithheld(name)) return exact;
     return offered.find(({ item }) => item.synonyms.includes(plain));
   }
   isWithheld(name: string): boolean {
-    return this.#withheld.has(name);
+    return this.#withheldAs(name) !== undefined;
   }
   /** What the model is told when it calls a tool that it cannot have. */
   explain(name: string): string {
-    const withheld = this.#withheld.get(name);
-    if (withheld) return `${name} is not available: ${withheld.reason} (${withheld.plugin})`;
+    const withheld = this.#withheldAs(name);
+    if (withheld) return `${withheld.tool} is not available: ${withheld.reason} (${withheld.plugin})`;
     const names = this.#offered().map(({ item }) => item.name);
     const alias = this.#offered().find(({ item }) => item.aliases.includes(name))?.item.name;
     const near = alias ?? nearest(name, names);
     return `There is no tool named "${name.slice(0, MAX_NAME)}".${near === undefined ? '' : ` Did you mean "${near}"?`} The tools are: ${names.join(', ') || 'none'}.`;
   }
 
+  #withheldAs(name: string): Withheld | undefined {
+    const plain = plainName(name);
+    return this.#withheld.get(name) ?? [...this.#withheld.values()].find(({ tool }) => plainName(tool) === plain);
+  }
   #offered(): readonly Owned<Tool>[] {
     return this.#all.filter(({ item }) => !this.#withheld.has(item.name));
   }
 }
+
+const plainName = (name: string): string => name.trim().toLowerCase();
 
 const withheldOf = (
   plugin: string,
   tools: readonly OfferedTool[],
   wanted: (tool: OfferedTool) => boolean,
   reason: string,
-): readonly (readonly [string, Withheld])[] => tools.flatMap((tool) => (wanted(tool) ? [] : [[tool.name, { plugin, reason }] as const]));
+): readonly (readonly [string, Withheld])[] => tools.flatMap((tool) => (wanted(tool) ? [] : [[tool.name, { tool: tool.name, plugin, reason }] as const]));

@@ -45,8 +45,8 @@ const begun = async (session: Session, turn: TurnContext, input: Input): Promise
     }
     const next = await settle(session, turn, continued);
     if (next === undefined) return { reason: 'answered' };
-    if (next.source === 'plugin') continued += 1;
-    await admit(session, turn, next);
+    continued = next.continued;
+    await admit(session, turn, next.input);
   }
 };
 

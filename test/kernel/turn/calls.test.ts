@@ -86,18 +86,18 @@ describe('names', () => {
     expect(session.results().map(({ content }) => content)).toEqual(['found', 'found']);
   });
 
-  test('no synonym stands in for a tool of that name, also when that is withheld', async () => {
+  test.each(['find', 'Find', ' FIND '])('no synonym stands in for a tool of the name %j, also when that is withheld', async (called) => {
     const withholding = definePlugin({
       name: 'withholding',
       apply: ({ hooks }) => hooks.offer.tap('no', (offer) => offer.keep(({ name }) => name !== 'find', 'not now')),
     });
     const tools = toolbox({ name: 'glob', synonyms: ['find'], run: async () => 'glob' }, { name: 'find', run: async () => 'find' });
-    await using open = await createTestSession({ plugins: [tools], script: [use(['find', {}]), say('ok')] });
+    await using open = await createTestSession({ plugins: [tools], script: [use([called, {}]), say('ok')] });
     await open.run('go');
     expect(open.results()[0]?.content).toBe('find');
-    await using closed = await createTestSession({ plugins: [tools, withholding], script: [use(['find', {}]), say('ok')] });
+    await using closed = await createTestSession({ plugins: [tools, withholding], script: [use([called, {}]), say('ok')] });
     await closed.run('go');
-    expect(closed.results()[0]).toMatchObject({ status: 'denied', content: expect.stringContaining('not now') });
+    expect(closed.results()[0]).toMatchObject({ status: 'denied', content: expect.stringMatching(/^find is not available: not now/) });
   });
 });
 

@@ -1,7 +1,8 @@
 /** What a plugin says when the model has stopped and it wishes to go on. */
 import { expect, test } from 'vitest';
 import { type Compaction, definePlugin, type SessionFace } from 'cast';
-import { createTestSession, say } from 'cast/testkit';
+import { type Beat, createTestSession, say } from 'cast/testkit';
+import { LIMITS } from '../../../kernel/limits.ts';
 
 test('a wish to go on is a reminder of its plugin, and no word of a person', async () => {
   let face: SessionFace | undefined;
@@ -61,4 +62,26 @@ test('a notice that begins a turn is its prompt, and no word of a person either'
   await face?.compact('command', new AbortController().signal);
   expect(job?.messages.map(({ by }) => by)).toEqual(['kernel', 'model']);
   await session.client.rewind({ turn: 1 });
+});
+
+test('notices that come in take nothing of what taps may add', async () => {
+  let notify = (): void => undefined;
+  const wishing = definePlugin({
+    name: 'wishing',
+    apply: (scope) => {
+      notify = () => scope.submit('bg-1 has ended', 'notice');
+      scope.hooks.settle.tap('on', () => ({ continue: 'go on' }));
+    },
+  });
+  const noticed: Beat = (...given) => {
+    notify();
+    return say('noted')(...given);
+  };
+  const notices = Array.from({ length: LIMITS.continuations }, () => noticed);
+  const rest = Array.from({ length: LIMITS.continuations + 1 }, () => say('done'));
+  await using session = await createTestSession({ plugins: [wishing], script: [...notices, ...rest] });
+  expect(await session.run('go')).toMatchObject({ reason: 'stop' });
+  const brought = session.events('input.accepted').filter(({ origin }) => origin === 'wishing');
+  expect(brought.filter(({ text }) => text.includes('bg-1'))).toHaveLength(LIMITS.continuations);
+  expect(brought.filter(({ text }) => text.includes('go on'))).toHaveLength(LIMITS.continuations);
 });
