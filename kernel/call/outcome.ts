@@ -1,6 +1,7 @@
 /** Results as the model gets them, whatever a tool, a guard or a fault had to say. */
 import type { Block, CallBlock, Message, ToolErrorCode, ToolFailure } from '../data.ts';
 import { isCastError, messageOf } from '../errors.ts';
+import { result as wrongResult } from '../hooks/outcomes.ts';
 import type { ToolResult } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
 import { isToolError } from '../tool-error.ts';
@@ -34,24 +35,26 @@ export const unknownTool = (offer: ToolOffer, name: string): ToolResult => {
 /** What a tool threw, as its answer. */
 export const thrownAnswer = (signal: AbortSignal, error: unknown): Partial<ToolResult> => (isToolError(error) ? error.result : fault(signal, error));
 
-/** What a tool answered, with what it left out filled in. */
+/** What a tool answered, with what it left out filled in. A view that is none costs only itself. */
 export const completed = (answer: string | Partial<ToolResult>): ToolResult => {
   if (typeof answer === 'string') return { content: answer, status: 'ok' };
-  if (!isAnswer(answer)) return NO_RESULT;
-  const { details, view, ...plain } = answer;
-  const result = { status: 'ok', ...plain, ...storable({ details, view }), content: answer.content ?? '' } as const;
+  if (!isObject(answer)) return noResult('a text or an object is expected');
+  const { details, view, ...plain } = present(answer);
+  const wrong = wrongResult(plain);
+  if (wrong !== undefined) return noResult(wrong);
+  const drawn = wrongResult({ view }) === undefined ? view : undefined;
+  const result = { status: 'ok', content: '', ...plain, ...storable({ details, view: drawn }) } as const;
   if (result.status === 'ok' || result.error) return result;
   return { ...result, error: result.status === 'aborted' ? STOPPED : inferred(result.content) };
 };
 
-const NO_RESULT: ToolResult = {
-  content: 'The tool answered with something that is no result.',
+/** Tools need not be written in TypeScript. */
+const isObject = (answer: unknown): boolean => typeof answer === 'object' && answer !== null && !Array.isArray(answer);
+const noResult = (wrong: string): ToolResult => ({
+  content: `The tool answered with something that is no result: ${wrong}.`,
   status: 'error',
   error: { code: 'INTERNAL_ERROR', retryable: false },
-};
-/** Tools need not be written in TypeScript. */
-const isAnswer = (answer: Partial<ToolResult>): boolean =>
-  typeof answer === 'object' && answer !== null && (answer.content === undefined || typeof answer.content === 'string');
+});
 
 /** What is stored beside the content has to be plain JSON, no longer than a content; what is not is left out. */
 const storable = (given: object): Pick<ToolResult, 'details' | 'view'> => Object.fromEntries(Object.entries(given).flatMap(plainPair));

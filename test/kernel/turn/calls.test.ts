@@ -145,6 +145,37 @@ describe('failures', () => {
   });
 });
 
+describe('an answer that is no result is an error of that call alone', () => {
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a list', ['a']],
+    ['content that is no text', { content: 5 }],
+    ['an unknown status', { content: 'x', status: 'fine' }],
+    ['a failure without a code', { content: 'x', status: 'error', error: 'oops' }],
+    ['images that are no list', { content: 'x', images: 5 }],
+    ['an image without data', { content: 'x', images: [null] }],
+    ['notes that are none', { content: 'x', notes: [null] }],
+  ])('%s', async (_name, answer) => {
+    const odd: Made = { name: 'odd', run: async () => answer as Partial<ToolResult> };
+    await using session = await createTestSession({
+      plugins: [toolbox(odd, { run: async () => 'done' })],
+      script: [use(['odd', {}], ['put', {}]), say('ok')],
+    });
+    expect(await session.run('go')).toMatchObject({ reason: 'stop' });
+    expect(session.results()).toMatchObject([
+      { status: 'error', content: expect.stringMatching(/^The tool answered with something that is no result: ./), error: { code: 'INTERNAL_ERROR' } },
+      { status: 'ok', content: 'done' },
+    ]);
+  });
+
+  test('what is there and undefined counts as left out', async () => {
+    const run = async () => ({ content: 'x', status: undefined }) as unknown as Partial<ToolResult>;
+    await using session = await createTestSession({ plugins: [toolbox({ run })], script: [use(['put', {}]), say('ok')] });
+    await session.run('go');
+    expect(session.events('tool.ended')).toMatchObject([{ status: 'ok', content: 'x' }]);
+  });
+});
+
 describe('the view of a result', () => {
   const view: Sketch = { kind: 'diff', path: 'a.ts', text: '@@ -1 +1 @@\n-a\n+b' };
   const open = (given: unknown, run = async () => ({ content: 'plain words', view: given as Sketch })) =>
@@ -162,7 +193,7 @@ describe('the view of a result', () => {
   test('that is none, or larger than any content, costs only itself', async () => {
     const endless: Record<string, unknown> = { kind: 'text' };
     endless['text'] = endless;
-    for (const odd of [endless, { kind: 'text', text: 'x'.repeat(300_000) }]) {
+    for (const odd of [endless, 'a text', null, { kind: 'text', text: 'x'.repeat(300_000) }]) {
       await using session = await open(odd);
       await session.run('go');
       expect(session.events('tool.ended')[0]).toMatchObject({ status: 'ok', content: 'plain words' });
