@@ -68,7 +68,7 @@ export const checkArguments = async (tool: Tool, input: Readonly<Record<string, 
   const mended = mendTypes(tool, input);
   const second = mended === undefined ? first : await validate(tool.schema as Schema<unknown, Record<string, unknown>>, mended);
   if (!second.issues) return { input: second.value };
-  const issues = first.issues.map(describeIssue).join('; ');
+  const issues = first.issues.map((issue) => describeIssue(issue).replace(/\.$/, '')).join('; ');
   return invalid(`The arguments of ${tool.name} are not right: ${issues}.`, `Call ${tool.name} again with ${expected(tool)}.`);
 };
 

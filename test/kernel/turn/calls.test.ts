@@ -72,6 +72,19 @@ describe('arguments that are no JSON', () => {
   });
 });
 
+test('what is wrong with arguments is said in sentences', async () => {
+  const typed = definePlugin({
+    name: 'typed',
+    apply: ({ registries }) => {
+      const input = jsonSchema<{ a: string }>({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] });
+      registries.tools.add(defineTool({ name: 'typed', description: 'typed', input, effect: 'write', run: async () => 'done' }));
+    },
+  });
+  await using session = await createTestSession({ plugins: [typed], script: [use('typed', { a: 5 }), say('ok')] });
+  await session.run('go');
+  expect(session.results()[0]?.content).toMatch(/^The arguments of typed are not right: a: [^.]+\. Expected "string"\. Call typed again with `a`\.$/);
+});
+
 describe('names', () => {
   test('a synonym is a call of the tool, under its own name to everybody', async () => {
     const names: string[] = [];
