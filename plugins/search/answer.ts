@@ -1,16 +1,14 @@
+import { LIMITS } from './limits.ts';
 import type { Remarks } from './query.ts';
 import { type Place, shownPath } from './place.ts';
 import type { Rules } from './rules.ts';
 
-export const MAX_LINES = 2000;
-const MAX_BYTES = 131_072;
-
-/** The lines that fit: 2,000 lines, 128 KiB. */
+/** The lines that fit. */
 export const fitting = (rows: readonly string[]): readonly string[] => {
   let bytes = 0;
   const end = rows.findIndex((row, index) => {
     bytes += Buffer.byteLength(row) + 1;
-    return index >= MAX_LINES || bytes > MAX_BYTES;
+    return index >= LIMITS.lines || bytes > LIMITS.bytes;
   });
   return end < 0 ? rows : rows.slice(0, end);
 };

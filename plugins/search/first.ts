@@ -4,6 +4,8 @@ export class First<T> {
   #kept: { readonly key: string; readonly item: T; readonly weight: number }[] = [];
   #weight = 0;
   #total = 0;
+  /** What comes behind it is not kept. */
+  #last: string | undefined;
 
   /** `most`: the weight that is certain to be kept, if there is so much. */
   constructor(most: number) {
@@ -15,10 +17,15 @@ export class First<T> {
     return this.#total;
   }
 
+  hasPlaceFor(key: string): boolean {
+    return this.#last === undefined || key <= this.#last;
+  }
+
   add(key: string, item: T, weight: number): void {
+    this.#total += weight;
+    if (!this.hasPlaceFor(key)) return;
     this.#kept.push({ key, item, weight });
     this.#weight += weight;
-    this.#total += weight;
     if (this.#weight > 2 * this.#most) this.#prune();
   }
 
@@ -34,7 +41,10 @@ export class First<T> {
       weight += entry.weight;
       return weight >= this.#most;
     });
-    if (end >= 0) this.#kept = this.#kept.slice(0, end + 1);
+    if (end >= 0) {
+      this.#kept = this.#kept.slice(0, end + 1);
+      this.#last = this.#kept[end]?.key;
+    }
     this.#weight = weight;
   }
 }

@@ -1,7 +1,8 @@
 import type { ToolCall, ToolInputs, ToolResult } from '../../kernel/index.ts';
-import { fitting, MAX_LINES, remarkRows } from './answer.ts';
+import { fitting, remarkRows } from './answer.ts';
 import { withEngine } from './engine.ts';
 import { First } from './first.ts';
+import { LIMITS } from './limits.ts';
 import { type Desk, locateFolder, pathKey, shownPath } from './place.ts';
 import { answering } from './answering.ts';
 import { rulesFor } from './rules.ts';
@@ -11,17 +12,14 @@ import { wildcard } from './wildcard.ts';
 const FEW = 3;
 
 export const glob = (input: ToolInputs['glob'], call: ToolCall, desk: Desk): Promise<ToolResult> =>
-  answering(call.signal, async () => {
+  answering(call.signal, 'text', async () => {
     const place = await locateFolder(input.path ?? '.', call, desk);
-    const limit = Math.min(input.limit ?? 1000, MAX_LINES);
-    const matches = wildcard(input.pattern, place.path);
+    const limit = Math.min(input.limit ?? 1000, LIMITS.lines);
     const rules = await rulesFor(place.path, undefined, desk.environment);
     return withEngine(desk, async (engine) => {
       const first = new First<string>(limit);
-      const remarks = await engine.files({ path: place.path, isFile: false, rules, signal: call.signal }, (path) => {
-        if (matches(path)) first.add(pathKey(path), path, 1);
-        return true;
-      });
+      const query = { path: place.path, isFile: false, rules, signal: call.signal, wanted: wildcard(input.pattern, place.path) };
+      const remarks = await engine.files(query, (path) => first.add(pathKey(path), path, 1));
       const paths = fitting(first.items().map((path) => shownPath(place, path)));
       const notes = [...remarkRows(place, rules, remarks)];
       if (first.total > paths.length) notes.unshift(`(First ${paths.length} of ${first.total} files. Narrow the pattern to see the rest.)`);

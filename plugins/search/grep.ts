@@ -1,24 +1,19 @@
 import { basename, dirname } from 'node:path';
-import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../../kernel/index.ts';
-import { fitting, MAX_LINES, remarkRows } from './answer.ts';
+import type { ToolCall, ToolInputs, ToolResult } from '../../kernel/index.ts';
+import { fitting, remarkRows } from './answer.ts';
+import { answering } from './answering.ts';
 import { withEngine } from './engine.ts';
 import { First } from './first.ts';
+import { LIMITS } from './limits.ts';
+import { readPattern } from './pattern.ts';
 import { type Desk, locate, pathKey, type Place, shownPath } from './place.ts';
-import type { FileMatches, Remarks, Row, TextQuery } from './query.ts';
-import { answering } from './answering.ts';
+import type { FileMatches, Remarks, TextQuery } from './query.ts';
 import { type Rules, rulesFor } from './rules.ts';
-import { wildcard } from './wildcard.ts';
-
-/** Lines after which counting stops. */
-const MAX_COUNTED = 4 * MAX_LINES;
-const MAX_CONTEXT = 100;
-/** Characters of a line that are shown, and how many of them may stand before the match. */
-const MAX_LINE = 500;
-const BEFORE_MATCH = 100;
+import { filter } from './wildcard.ts';
 
 export const grep = (input: ToolInputs['grep'], call: ToolCall, desk: Desk): Promise<ToolResult> =>
-  answering(call.signal, async () => {
-    mustBeOneLine(input);
+  answering(call.signal, 'code', async () => {
+    const pattern = readPattern(input);
     const place = await locate(input.path ?? '.', call, desk);
     const folder = place.isFile ? dirname(place.path) : place.path;
     const rules = await rulesFor(folder, place.isFile ? basename(place.path) : undefined, desk.environment);
@@ -27,49 +22,45 @@ export const grep = (input: ToolInputs['grep'], call: ToolCall, desk: Desk): Pro
       isFile: place.isFile,
       rules,
       signal: call.signal,
-      pattern: input.pattern,
-      ignoreCase: input.ignoreCase ?? false,
-      literal: input.literal ?? false,
-      context: Math.min(input.context ?? 0, MAX_CONTEXT),
-      limit: Math.min(input.limit ?? 100, MAX_LINES),
-      wants: filter(input.glob, folder),
+      pattern,
+      context: Math.min(input.context ?? 0, LIMITS.context),
+      limit: Math.min(input.limit ?? 100, LIMITS.lines),
+      wanted: filter(input.glob, folder),
     };
     return withEngine(desk, async (engine) => {
-      const first = new First<FileMatches>(MAX_LINES);
-      const remarks = await engine.matches(query, (file) => {
-        first.add(pathKey(file.path), file, file.rows.length);
-        return first.total <= MAX_COUNTED;
+      const first = new First<FileMatches>(LIMITS.lines);
+      const isCounting = (): boolean => first.total <= LIMITS.counted;
+      const remarks = await engine.matches(query, {
+        isOpen: (path) => isCounting() || first.hasPlaceFor(pathKey(path)),
+        visit: (file) => {
+          first.add(pathKey(file.path), file, file.rows.length);
+          return isCounting();
+        },
       });
       return render(first, query, place, rules, remarks);
     });
   });
 
-// A line feed can never match within a line; ripgrep refuses it, and a silent "no match" would mislead.
-const mustBeOneLine = ({ pattern, literal }: ToolInputs['grep']): void => {
-  if (!pattern.includes('\n') && (literal || !/(?:^|[^\\])(?:\\\\)*\\n/.test(pattern))) return;
-  throw new ToolError('INVALID_ARGUMENT', 'The pattern contains a line feed, but matches lie within one line.', {
-    fix: 'Search for one of the lines and set `context`.',
-  });
-};
-
-const filter = (glob: string | undefined, folder: string): ((path: string) => boolean) => {
-  if (glob === undefined || glob.trim() === '') return () => true;
-  if (!glob.startsWith('!')) return wildcard(glob, folder);
-  const matches = wildcard(glob.slice(1), folder);
-  return (path) => !matches(path);
-};
-
 const render = (first: First<FileMatches>, query: TextQuery, place: Place, rules: Rules, remarks: Remarks): string => {
   const files = first.items();
   const lines = files.flatMap((file) => fileRows(file, shownPath(place, file.path), query.context > 0));
   const shown = fitting(lines);
-  const notes = [...cutRows(shown.length, lines.length, first.total), ...fullRows(files, query, place), ...remarkRows(place, rules, remarks)];
+  const remarked = remarkRows(place, rules, { ...remarks, unreadable: remarks.unreadable.filter(isLookedAt(first, files)) });
+  const notes = [...cutRows(shown.length, lines.length, first.total), ...fullRows(files, query, place), ...remarked];
   return [...(shown.length > 0 ? shown : ['No matches found']), ...notes].join('\n');
 };
 
+/** Beyond so many lines nobody says what lies behind those that are shown: one engine looks there, the other does not. */
+const isLookedAt = (first: First<FileMatches>, files: readonly FileMatches[]): ((path: string) => boolean) => {
+  const last = files.at(-1);
+  return (path) => first.total <= LIMITS.counted || last === undefined || pathKey(path) <= pathKey(last.path);
+};
+
 const cutRows = (shown: number, kept: number, total: number): readonly string[] => {
-  if (shown === kept && total <= MAX_LINES) return [];
-  return [`(First ${shown} of ${total > MAX_COUNTED ? `more than ${MAX_COUNTED}` : total} lines. Narrow the pattern, the path or the glob to see the rest.)`];
+  if (shown === kept && total <= LIMITS.lines) return [];
+  return [
+    `(First ${shown} of ${total > LIMITS.counted ? `more than ${LIMITS.counted}` : total} lines. Narrow the pattern, the path or the glob to see the rest.)`,
+  ];
 };
 
 const fullRows = (files: readonly FileMatches[], { limit }: TextQuery, place: Place): readonly string[] => {
@@ -82,14 +73,7 @@ const fullRows = (files: readonly FileMatches[], { limit }: TextQuery, place: Pl
 
 const fileRows = ({ rows }: FileMatches, path: string, hasContext: boolean): readonly string[] =>
   rows.flatMap((row, index) => {
-    const text = row.isMatch ? `${path}:${row.line}:${excerpt(row)}` : `${path}-${row.line}-${excerpt(row)}`;
+    const text = row.isMatch ? `${path}:${row.line}:${row.text}` : `${path}-${row.line}-${row.text}`;
     const before = rows[index - 1];
     return hasContext && before !== undefined && row.line !== before.line + 1 ? ['--', text] : [text];
   });
-
-const excerpt = ({ text, at }: Row): string => {
-  if (text.length <= MAX_LINE) return text;
-  const start = at + BEFORE_MATCH < MAX_LINE ? 0 : at - BEFORE_MATCH;
-  const end = start + MAX_LINE;
-  return `${start > 0 ? '…' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''} (${text.length} characters)`;
-};

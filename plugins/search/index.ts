@@ -54,10 +54,11 @@ export default definePlugin({
       defineTool({
         name: 'grep',
         description:
-          'Search the contents of files; answers `path:line:text`. Leaves out what git ignores, binary files, node_modules and caches; ' +
+          'Search the contents of files; answers `path:line:text`. Leaves out what git ignores, binary files, links, node_modules and caches; ' +
           'to search in such a folder give it as `path`.',
         input: grepInput,
         effect: 'read',
+        repair: true,
         aliases: ['search', 'search_files', 'ripgrep', 'rg'],
         paths: (input) => [input.path ?? '.'],
         run: async (input, call) => (await import('./grep.ts')).grep(input, call, desk),
@@ -69,7 +70,9 @@ export default definePlugin({
         description: 'Find files by name or path. Leaves out what git ignores, node_modules and caches; to look in such a folder give it as `path`.',
         input: globInput,
         effect: 'read',
-        aliases: ['find', 'find_files'],
+        repair: true,
+        synonyms: ['find'],
+        aliases: ['find_files'],
         paths: (input) => [input.path ?? '.'],
         run: async (input, call) => (await import('./glob.ts')).glob(input, call, desk),
       }),
@@ -80,6 +83,7 @@ export default definePlugin({
         description: 'List a folder: `d` or `f`, size in bytes, name. Leaves out what git ignores.',
         input: lsInput,
         effect: 'read',
+        repair: true,
         aliases: ['list_dir', 'list_files'],
         paths: (input) => [input.path ?? '.'],
         run: async (input, call) => (await import('./ls.ts')).ls(input, call, desk),

@@ -1,7 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../../kernel/index.ts';
-import { fitting, MAX_LINES, remarkRows } from './answer.ts';
+import { fitting, remarkRows } from './answer.ts';
+import { LIMITS } from './limits.ts';
 import { type Desk, locateFolder, type Place, shownPath } from './place.ts';
 import { answering } from './answering.ts';
 import { isIgnored, type Rules, rulesFor } from './rules.ts';
@@ -13,9 +14,9 @@ interface Line {
 }
 
 export const ls = (input: ToolInputs['ls'], call: ToolCall, desk: Desk): Promise<ToolResult> =>
-  answering(call.signal, async () => {
+  answering(call.signal, 'code', async () => {
     const place = await locateFolder(input.path ?? '.', call, desk);
-    const limit = Math.min(input.limit ?? 500, MAX_LINES);
+    const limit = Math.min(input.limit ?? 500, LIMITS.lines);
     const rules = await rulesFor(place.path, undefined, desk.environment);
     const { names, hidden } = await entriesOf(place, rules);
     const lines = await Promise.all(names.slice(0, limit).map((name) => lineOf(place.path, name)));

@@ -1,41 +1,75 @@
+import { messageOf, ToolError } from '../../kernel/index.ts';
 import { invalidPattern } from './answering.ts';
+import { type Parsed, parsePattern } from './pattern-parse.ts';
+import { type Choice, lineFeed, PatternForeign, PatternWrong } from './pattern-tree.ts';
+import { looksAround, needleOf, toJavaScript, toPcre } from './pattern-write.ts';
 
-const CLASSES: Readonly<Record<string, string>> = {
-  alpha: 'A-Za-z',
-  digit: '0-9',
-  alnum: 'A-Za-z0-9',
-  upper: 'A-Z',
-  lower: 'a-z',
-  space: '\\s',
-  punct: '!-\\/:-@\\[-`{-~',
-  xdigit: '0-9A-Fa-f',
-  word: '\\w',
-};
+export interface AskedPattern {
+  readonly pattern: string;
+  readonly literal?: boolean | undefined;
+  readonly ignoreCase?: boolean | undefined;
+}
 
-/** The pattern as ripgrep would read it, as far as JavaScript can. Throws a refusal when it is not valid. */
-export const toRegExp = (pattern: string, how: { readonly literal: boolean; readonly ignoreCase: boolean }): RegExp => {
-  const [, inline = '', rest = pattern] = how.literal ? [] : (/^\(\?([ims]+)\)([^]*)$/.exec(pattern) ?? []);
-  const source = how.literal ? pattern.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&') : translated(rest);
-  const flags = [...new Set(`${how.ignoreCase ? 'i' : ''}${inline}`)].join('');
+/** What is looked for, for both engines: they find the same. */
+export interface Pattern {
+  /** For ripgrep, with the options that say how to read it. */
+  readonly argument: string;
+  readonly flags: readonly string[];
+  /** Some text that every match contains. */
+  readonly needle: string | undefined;
+  /** For texts of any number of lines; no match goes beyond one. Throws a refusal when JavaScript cannot express it. */
+  regex(): RegExp;
+}
+
+/** Throws a refusal when the pattern is wrong. */
+export const readPattern = (asked: AskedPattern): Pattern => {
   try {
-    return new RegExp(source, how.literal ? flags : `${flags}u`);
-  } catch {
-    return withoutUnicode(source, flags);
-  }
-};
-
-// Unicode mode refuses escapes that mean nothing, such as `\-` or `\"`, which people write.
-const withoutUnicode = (source: string, flags: string): RegExp => {
-  try {
-    return new RegExp(source, flags);
+    return understood(asked);
   } catch (error) {
-    throw invalidPattern(error instanceof Error ? error.message : String(error));
+    if (error instanceof PatternWrong) throw invalidPattern(error.message);
+    if (error instanceof PatternForeign) return foreign(asked, error);
+    throw error;
   }
 };
 
-const translated = (pattern: string): string =>
-  pattern
-    .replace(/\[:(\w+):\]/g, (all, name: string) => CLASSES[name] ?? all)
-    .replaceAll('(?P<', '(?<')
-    .replaceAll('\\A', '^')
-    .replace(/\\[zZ]/g, '$');
+const caseFlag = (ignoreCase: boolean): string => (ignoreCase ? '--ignore-case' : '--case-sensitive');
+
+const understood = ({ pattern, literal = false, ignoreCase = false }: AskedPattern): Pattern => {
+  const { choice, plain, isReturn } = literal ? parseText(pattern, ignoreCase) : parsePattern(pattern, ignoreCase);
+  const shared = { needle: needleOf(choice), regex: () => javaScript(choice, isReturn) };
+  if (looksAround(choice)) {
+    // PCRE2 has its own idea of where a line ends and what a letter is, so nothing is left to it.
+    const written = toPcre(choice, isReturn);
+    return { ...shared, argument: written.argument, flags: ['--pcre2', caseFlag(written.ignoresCase)] };
+  }
+  const flags = [literal ? '--fixed-strings' : '--engine=default', caseFlag(ignoreCase), ...(isReturn ? [] : ['--crlf'])];
+  return { ...shared, argument: plain, flags };
+};
+
+/** Left to ripgrep as it is. */
+const foreign = ({ pattern, ignoreCase = false }: AskedPattern, reason: PatternForeign): Pattern => ({
+  argument: pattern,
+  flags: ['--engine=auto', caseFlag(ignoreCase), '--crlf'],
+  needle: undefined,
+  regex: () => {
+    throw onlyRipgrep(reason);
+  },
+});
+
+const parseText = (text: string, ignoreCase: boolean): Parsed => {
+  if (text.includes('\n')) throw lineFeed();
+  return { choice: [[...text].map((char) => ({ kind: 'char', char, ignoreCase }))], plain: text, isReturn: text.includes('\r') };
+};
+
+const javaScript = (choice: Choice, isReturn: boolean): RegExp => {
+  try {
+    return toJavaScript(choice, isReturn);
+  } catch (error) {
+    throw error instanceof PatternForeign ? onlyRipgrep(error) : invalidPattern(messageOf(error).slice(-200));
+  }
+};
+
+const onlyRipgrep = ({ message }: PatternForeign): ToolError =>
+  new ToolError('UNAVAILABLE', `The pattern has something that cannot be searched for without ripgrep, which is not in use: ${message.slice(0, 200)}`, {
+    fix: 'Write the pattern without it.',
+  });

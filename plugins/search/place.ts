@@ -43,8 +43,9 @@ const cannotLook = (path: string, code: string | undefined): ToolError => {
   return new ToolError('NOT_FOUND', `Path not found: ${path}`, { fix: 'List the folder above it to see what is there.' });
 };
 
+const isWindows = process.platform === 'win32';
 /** With `/` on every system. */
-export const slashed = (path: string): string => (process.platform === 'win32' ? path.replaceAll('\\', '/') : path);
+export const slashed = (path: string): string => (isWindows ? path.replaceAll('\\', '/') : path);
 
 /** As the model is told: relative to the working directory when it lies beneath it. */
 export const shownPath = ({ base }: Place, path: string): string => {

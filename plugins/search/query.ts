@@ -1,5 +1,8 @@
 import { ToolError } from '../../kernel/index.ts';
+import { LIMITS } from './limits.ts';
+import type { Pattern } from './pattern.ts';
 import type { Rules } from './rules.ts';
+import type { Wildcard } from './wildcard.ts';
 
 export interface Query {
   /** Canonical. */
@@ -7,25 +10,22 @@ export interface Query {
   readonly isFile: boolean;
   readonly rules: Rules;
   readonly signal: AbortSignal;
+  /** Which files are of interest. */
+  readonly wanted: Wildcard;
 }
 export interface TextQuery extends Query {
-  readonly pattern: string;
-  readonly ignoreCase: boolean;
-  readonly literal: boolean;
+  readonly pattern: Pattern;
   readonly context: number;
   /** Matches a file. */
   readonly limit: number;
-  /** Which files are of interest, by absolute path. */
-  readonly wants: (path: string) => boolean;
 }
 
 export interface Row {
   /** From 1. */
   readonly line: number;
+  /** As it is shown: of a long line the part around the match. */
   readonly text: string;
   readonly isMatch: boolean;
-  /** Where in `text` the first match begins. */
-  readonly at: number;
 }
 export interface FileMatches {
   readonly path: string;
@@ -39,19 +39,26 @@ export interface Remarks {
   readonly notes: readonly string[];
 }
 
-/** Visits everything in any order; `visit` answers false when it has enough in the order of `pathKey`. */
+/** Takes what is found, in any order. */
+export interface Visitor {
+  /** Whether what is in a file can still come into the answer; else it need not be visited. */
+  isOpen(path: string): boolean;
+  /** Answers false when it has enough of what comes in the order of `pathKey`. */
+  visit(file: FileMatches): boolean;
+}
 export interface Engine {
-  files(query: Query, visit: (path: string) => boolean): Promise<Remarks>;
-  matches(query: TextQuery, visit: (file: FileMatches) => boolean): Promise<Remarks>;
+  files(query: Query, visit: (path: string) => void): Promise<Remarks>;
+  matches(query: TextQuery, visitor: Visitor): Promise<Remarks>;
 }
 
-/** Milliseconds that one search may take. */
-export const TIMEOUT_MS = 10_000;
 export const tooSlow = (): ToolError =>
-  new ToolError('TIMEOUT', `The search took longer than ${TIMEOUT_MS / 1000} seconds.`, {
+  new ToolError('TIMEOUT', `The search took longer than ${LIMITS.timeoutMs / 1000} seconds.`, {
     retryable: true,
     fix: 'Search a smaller folder, or make the pattern simpler.',
   });
+
+export const longLines = (count: number): readonly string[] =>
+  count === 0 ? [] : [`${count} ${count === 1 ? 'line' : 'lines'} over ${LIMITS.line / 1024 / 1024} MiB left out.`];
 
 /** Thrown by an engine that cannot be started. */
 export class EngineMissing extends Error {}

@@ -1,11 +1,13 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { slashed } from './place.ts';
 
 /** Left out of every search, ignored or not, unless the search begins inside: nobody writes in them by hand. */
-export const SKIPPED: readonly string[] = ['.git', 'node_modules', '__pycache__', '.venv', 'venv', '.next', '.nuxt', '.turbo', '.cache'];
+export const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__', '.venv', 'venv', '.next', '.nuxt', '.turbo', '.cache']);
+/** A folder without one of these has the rules of the one above it. */
+export const RULE_NAMES: ReadonlySet<string> = new Set(['.git', '.gitignore']);
 
 /** The ignore rules of one folder, and those above it. */
 export interface Level {
@@ -90,21 +92,47 @@ export const isIgnored = ({ root, global }: Pick<Rules, 'root' | 'global'>, leve
 /** The levels whose rules reach a place, the nearest first. */
 const reaching = (level: Level): readonly Level[] => [level, ...(level.above && !level.isRoot ? reaching(level.above) : [])];
 
+const ASCII = /^[\x20-\x7e]*$/;
 const verdictOf = (rules: Ignore, folder: string, path: string, isFolder: boolean): boolean | undefined => {
-  const way = slashed(relative(folder, path));
-  if (way === '' || way.startsWith('../')) return undefined;
-  const { ignored, unignored } = rules.test(isFolder ? `${way}/` : way);
-  if (unignored) return false;
-  if (!ignored) return undefined;
-  // Rules further in brought the folder back: what is in it is not ignored for its sake.
+  if (path === folder || !path.startsWith(folder)) return undefined;
+  const below = slashed(path.slice(folder.endsWith('/') ? folder.length : folder.length + 1));
+  const way = ASCII.test(below) ? below : bytewise(Buffer.from(below));
+  const asked = isFolder ? `${way}/` : way;
   const up = dirname(way);
-  return up !== '.' && rules.test(`${up}/`).ignored ? undefined : true;
+  // Rules further in brought the folder back: what is in it is not ignored for its sake.
+  const own = up !== '.' && rules.test(`${up}/`).ignored ? broughtBack(rules, up) : rules;
+  const { ignored, unignored } = own.test(asked);
+  return ignored ? true : unignored ? false : undefined;
+};
+
+const brought = new WeakMap<Ignore, Map<string, Ignore>>();
+/** The same rules, but for a folder and those above it, which are not ignored. */
+const broughtBack = (rules: Ignore, folder: string): Ignore => {
+  const known = brought.get(rules) ?? new Map<string, Ignore>();
+  brought.set(rules, known);
+  const parts = folder.split('/');
+  const folders = parts.map(
+    (_, index) =>
+      `!/${parts
+        .slice(0, index + 1)
+        .join('/')
+        .replace(/[\\[\]*? ]/g, '\\$&')}/`,
+  );
+  const made = known.get(folder) ?? ignore(EXACTLY).add(rules).add(folders);
+  known.set(folder, made);
+  return made;
 };
 
 const rulesOf = async (file: string): Promise<Ignore | undefined> => {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  return text === undefined || text.trim() === '' ? undefined : ignore({ ignorecase: false, allowRelativePaths: true }).add(text.replace(/^\ufeff/, ''));
+  const bytes = await readFile(file).catch(() => undefined);
+  if (!bytes?.toString('latin1').trim()) return undefined;
+  return ignore(EXACTLY).add(bytewise(bytes.subarray(bytes.indexOf(MARK) === 0 ? MARK.length : 0)));
 };
+const EXACTLY = { ignorecase: false, allowRelativePaths: true };
+const MARK = Buffer.from('\ufeff');
+
+/** Git compares bytes: `?` is one of them. Those that are no ASCII become characters that mean nothing to anybody. */
+const bytewise = (bytes: Buffer): string => bytes.toString('latin1').replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(0xe000 + byte.charCodeAt(0)));
 
 // In a worktree `.git` is a file that names the real place, and the excludes lie with the main repository.
 const excludeFile = async (folder: string): Promise<string> => {

@@ -1,24 +1,50 @@
-import { basename, relative } from 'node:path';
 import { ToolError } from '../../kernel/index.ts';
 import picomatch from 'picomatch';
 import { slashed } from './place.ts';
 
+/** Which files are of interest. */
+export interface Wildcard {
+  /** By absolute path, below the root. */
+  test(path: string): boolean;
+  /** One of them ends the name of every such file; undefined when that cannot be told. */
+  readonly endings?: readonly string[];
+}
+
+export const everything: Wildcard = { test: () => true };
+
 /**
- * A test for absolute paths below `root`. Without a slash the pattern is for names anywhere, else for paths relative to the
- * root, at any depth; a slash in front anchors it there.
+ * Without a slash the pattern is for names anywhere, else for paths relative to the root, at any depth; a slash in front anchors it there.
  */
-export const wildcard = (pattern: string, root: string): ((path: string) => boolean) => {
-  const own = withoutRoot(slashed(pattern), slashed(root)).replace(/^\.\//, '');
+export const wildcard = (pattern: string, root: string): Wildcard => {
+  const top = root.endsWith('/') ? root : `${slashed(root)}/`;
+  const own = withoutRoot(slashed(pattern), top).replace(/^\.\//, '');
   const whole = own.endsWith('/') ? `${own}**` : own;
   if (!whole.includes('/')) {
     const matches = compile(whole, pattern);
-    return (path) => matches(basename(path));
+    return { test: (path) => matches(nameOf(path)), ...endingsOf(whole) };
   }
   const matches = compile(whole.startsWith('/') ? whole.slice(1) : `**/${whole.replace(/^(?:\*\*\/)+/, '')}`, pattern);
-  return (path) => matches(slashed(relative(root, path)));
+  return { test: (path) => matches(slashed(path.slice(top.length))), ...endingsOf(whole) };
 };
 
-const withoutRoot = (pattern: string, root: string): string => (pattern.startsWith(`${root}/`) ? pattern.slice(root.length) : pattern);
+/** With `!` in front: all others. */
+export const filter = (glob: string | undefined, root: string): Wildcard => {
+  if (glob === undefined || glob.trim() === '') return everything;
+  if (!glob.startsWith('!')) return wildcard(glob, root);
+  const { test } = wildcard(glob.slice(1), root);
+  return { test: (path) => !test(path) };
+};
+
+const withoutRoot = (pattern: string, top: string): string => (pattern.startsWith(top) ? pattern.slice(top.length - 1) : pattern);
+
+const nameOf = (path: string): string => slashed(path).slice(slashed(path).lastIndexOf('/') + 1);
+
+/** `*.ts`, `src/*.{js,ts}`: what follows the last star, where nothing in it has a meaning but one pair of braces around plain texts. */
+const endingsOf = (pattern: string): Pick<Wildcard, 'endings'> => {
+  const [, before = '', many, after = ''] = /\*([\w.-]*)(?:\{([\w.,-]+)\}([\w.-]*))?$/.exec(pattern) ?? [undefined];
+  const endings = (many ?? '').split(',').map((each) => before + each + after);
+  return endings.every((ending) => ending !== '') ? { endings } : {};
+};
 
 const compile = (pattern: string, asked: string): ((text: string) => boolean) => {
   try {

@@ -1,13 +1,14 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSpawner } from '../../../kernel/host/spawn.ts';
 import { canonicalPath } from '../../../kernel/paths.ts';
-import { CastError, type Child, type Powers, type Scope, type Tool, type ToolCall, type ToolInputs, type ToolResult } from '../../../kernel/index.ts';
+import type { Powers, Scope, Tool, ToolCall, ToolInputs, ToolResult } from '../../../kernel/index.ts';
 import plugin from '../../../plugins/search/index.ts';
 import { callTool, putInto } from '../../tool-call.ts';
 
 export type Engine = 'auto' | 'ripgrep' | 'walk';
+export const ENGINES = ['ripgrep', 'walk'] as const;
 export interface Desk {
   readonly top: string;
   readonly cwd: string;
@@ -18,31 +19,21 @@ export interface Desk {
   remove(): void;
 }
 
-const startChild: Powers['process']['spawn'] = async (argv, { cwd, env, signal, timeoutMs }) => {
-  const [program = '', ...args] = argv;
-  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  await new Promise<void>((done, fail) => child.once('spawn', done).once('error', (error) => fail(new CastError('INTERNAL', error.message))));
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    child.kill('SIGKILL');
-  }, timeoutMs);
-  signal.addEventListener('abort', () => child.kill('SIGKILL'));
-  const exit = new Promise<Awaited<Child['exit']>>((done) =>
-    child.once('close', (code, by) => {
-      clearTimeout(timer);
-      done({ code, signal: by, timedOut });
-    }),
-  );
-  async function* output(): Child['output'] {
-    for await (const bytes of child.stdout) yield { from: 'out' as const, bytes: bytes as Uint8Array };
-    for await (const bytes of child.stderr) yield { from: 'err' as const, bytes: bytes as Uint8Array };
-  }
-  return { pid: child.pid ?? 0, output: output(), exit, kill: async () => void child.kill('SIGKILL'), alive: () => child.exitCode === null };
-};
+/** As the kernel starts processes. */
+export const startChild = createSpawner({
+  environment: Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+  plugin: 'search',
+  prepare: async (spec) => spec,
+}).spawn;
 
-/** The tools of the plugin over a temporary folder, without a kernel. `start` stands in for starting programs. */
-export const openDesk = (start: Powers['process']['spawn'] = startChild): Desk => {
+export interface DeskOptions {
+  /** Stands in for starting programs. */
+  readonly start?: Powers['process']['spawn'];
+  readonly now?: () => number;
+}
+
+/** The tools of the plugin over a temporary folder, without a kernel. */
+export const openDesk = ({ start = startChild, now = () => performance.now() }: DeskOptions = {}): Desk => {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'cast-search-')));
   const cwd = join(top, 'ws');
   const home = join(top, 'home');
@@ -64,7 +55,7 @@ export const openDesk = (start: Powers['process']['spawn'] = startChild): Desk =
           },
         },
       },
-      clock: { now: () => performance.now() },
+      clock: { now },
       environment: env,
       registries: { tools: { add: (tool: Tool) => tools.set(tool.name, tool) } },
     } as unknown as Scope<{ engine: Engine }, never>;

@@ -1,9 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ToolInputs } from '../../../kernel/index.ts';
+import { asNobody } from './as-nobody.ts';
 import { type Desk, openDesk } from './desk.ts';
+
+/** Bytes that ripgrep reads at once: what is binary must not depend on where such a piece ends. */
+const PIECE = 65_536;
+const filler = (size: number): string => `${'.'.repeat(79)}\n`.repeat(Math.ceil(size / 80)).slice(0, size);
 
 let desk: Desk;
 beforeAll(() => {
@@ -39,6 +44,26 @@ beforeAll(() => {
     'wide.txt': Buffer.from('\ufeffhit wide\r\n', 'utf16le'),
     'wide-be.txt': Buffer.from('\ufeffhit wide\n', 'utf16le').swap16(),
     'binary.dat': Buffer.from('hit\0binary\n'),
+    'binary/before.bin': Buffer.from('\0\nhit binary\n'),
+    'binary/behind.bin': Buffer.from(`hit binary\n${'miss\n'.repeat(100)}\0`),
+    'binary/far-behind.bin': Buffer.from(`hit binary\n${filler(3 * PIECE)}\0\n`),
+    'binary/behind-the-limit.bin': Buffer.from(`${'hit binary\n'.repeat(200)}${filler(5 * PIECE)}hit\n\0\n`),
+    'binary/wide.bin': Buffer.from('\ufeffhit binary\0\n', 'utf16le'),
+    'text/no-nul.txt': Buffer.from('hit \x01\x02\x7f\x1b[31m \xff\xfe\n', 'latin1'),
+    'text/large.txt': `${filler(4 * PIECE - 3)}hit across\nmiss\nhit\n${filler(6 * PIECE)}last hit`,
+    'text/large-crlf.txt': `${`miss\r\n`.repeat(50_000)}hit\r\n${`miss\r\n`.repeat(50_000)}`,
+    'text/large-wide.txt': Buffer.from(`\ufeff${'größe\n'.repeat(60_000)}hit wide\n`, 'utf16le'),
+    'text/cut-wide.txt': Buffer.concat([Buffer.from('\ufeffhit cut\n', 'utf16le'), Buffer.from([0x41])]),
+    'text/lone-returns.txt': 'hit one\rhit two\r\nmiss\rhit\n\r\nhit\r',
+    'text/kelvin.txt': 'K \u212a k ſ S s İ ı ẞ ß ΣΑΣ\n',
+    '-dash/-e': 'hit --dash\n',
+    '-dash/--files': 'hit -x\n',
+    '{brace}/[x].ts': 'hit brace\n',
+    'ünïcödé/ß.txt': 'hit name\n',
+    'quo\'te"/x y.txt': 'hit quote\n',
+    'new\nline.txt': 'hit name\n',
+    'locked/x.txt': 'hit locked\n',
+    'locked.txt': 'hit locked\n',
     'long.txt': `${'x'.repeat(3000)}ü hit ${'y'.repeat(3000)}\n`,
     'app/(shop)/[id]/page.tsx': 'hit page\n',
     'many.txt': 'hit\n'.repeat(250),
@@ -66,9 +91,23 @@ beforeAll(() => {
   desk.put('../plain/repo/.git/HEAD', 'ref: refs/heads/main\n');
   desk.put('../plain/repo/.git/info/exclude', 'out.txt\n');
   for (const name of ['in.txt', 'out.txt', 'x.log']) desk.put(`../plain/repo/${name}`, `hit ${name}\n`);
-  chmodSync(desk.top, 0o755);
+  for (const name of ['locked', 'locked.txt']) chmodSync(join(desk.cwd, name), 0o000);
+  mkdirSync(join(desk.top, 'main'));
+  const git = (...args: readonly string[]): void =>
+    void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: join(desk.top, 'main') });
+  git('init', '-q');
+  desk.put('../main/.gitignore', '*.log\n');
+  desk.put('../main/a.txt', 'hit committed\n');
+  git('add', '.');
+  git('commit', '-qm', 'x');
+  git('worktree', 'add', '-q', '../worktree');
+  desk.put('../main/.git/info/exclude', 'out.txt\n');
+  for (const name of ['x.log', 'out.txt', 'new.txt']) desk.put(`../worktree/${name}`, `hit ${name}\n`);
 });
-afterAll(() => desk.remove());
+afterAll(() => {
+  for (const name of ['locked', 'locked.txt']) chmodSync(join(desk.cwd, name), 0o755);
+  desk.remove();
+});
 
 const greps: readonly ToolInputs['grep'][] = [
   { pattern: 'hit' },
@@ -109,6 +148,36 @@ const greps: readonly ToolInputs['grep'][] = [
   { pattern: '(\\w)\\1' },
   { pattern: '^$' },
   { pattern: 'nothing at all like this' },
+  { pattern: 'hit', path: 'binary' },
+  { pattern: 'hit', path: 'binary', limit: 1, context: 1 },
+  { pattern: 'hit', path: 'binary/behind-the-limit.bin', limit: 2 },
+  { pattern: 'hit', path: 'text', context: 3 },
+  { pattern: 'hit', path: 'text', limit: 1 },
+  { pattern: '^hit', path: 'text' },
+  { pattern: 'hit$', path: 'text' },
+  { pattern: '\\r', path: 'text', limit: 2 },
+  { pattern: 'hit[^\\n]*two' },
+  { pattern: 'K', ignoreCase: true, path: 'text/kelvin.txt' },
+  { pattern: '[a-z] S', ignoreCase: true, path: 'text/kelvin.txt' },
+  { pattern: 'hit', path: '-dash' },
+  { pattern: 'hit', path: '-dash/-e' },
+  { pattern: 'hit', glob: '{brace}/*' },
+  { pattern: 'hit', glob: '\\{brace\\}/*' },
+  { pattern: 'hit', glob: '!{*.ts,text/**}' },
+  { pattern: 'hit', glob: '*.{bin,txt}', path: 'text' },
+  { pattern: 'hit', glob: '[a-c].ts' },
+  { pattern: 'hit', glob: '**/nested/**' },
+  { pattern: 'hit', path: 'ünïcödé' },
+  { pattern: 'hit', path: '../worktree' },
+  { pattern: 'hit', path: '../main' },
+  { pattern: 'hit', limit: 1, context: 100 },
+  { pattern: 'hit', path: 'nowhere' },
+  { pattern: '(?<=hit )\\w+(?= b)', context: 1 },
+  { pattern: '(?<!\\w)hit(?!\\s)' },
+  { pattern: '\\bin\\b', ignoreCase: true },
+  { pattern: 'hit', path: 'locked' },
+  { pattern: 'hit', path: 'pipe' },
+  { pattern: 'hit', path: 'a/loop' },
 ];
 const globs: readonly ToolInputs['glob'][] = [
   { pattern: '*' },
@@ -126,31 +195,54 @@ const globs: readonly ToolInputs['glob'][] = [
   { pattern: '{a' },
   { pattern: '/a.ts' },
   { pattern: 'a/' },
+  { pattern: '[x].ts' },
+  { pattern: '\\[x\\].ts' },
+  { pattern: '{brace}/**' },
+  { pattern: '**/.git*' },
+  { pattern: '.*' },
+  { pattern: '*.TXT' },
+  { pattern: '*', path: '../worktree' },
+  { pattern: '*', path: 'locked' },
+  { pattern: '*', path: 'nowhere' },
+  { pattern: '*', path: 'a.ts' },
+];
+const lists: readonly ToolInputs['ls'][] = [
+  {},
+  { limit: 2 },
+  { path: 'a' },
+  { path: 'build' },
+  { path: 'binary' },
+  { path: 'locked' },
+  { path: 'a.ts' },
+  { path: '../worktree' },
 ];
 
-test.each(greps)('grep %o', async (input) => {
-  const [fast, slow] = await Promise.all([desk.run('ripgrep', 'grep', input), desk.run('walk', 'grep', input)]);
+const same = async <T extends 'grep' | 'glob' | 'ls'>(tool: T, input: ToolInputs[T]): Promise<void> => {
+  const [fast, slow] = await asNobody(desk.top, () => Promise.all([desk.run('ripgrep', tool, input), desk.run('walk', tool, input)]));
   expect(slow).toEqual(fast);
-  expect(fast.status).toBe('ok');
+};
+test.each(greps)('grep %o', (input) => same('grep', input));
+test.each(globs)('glob %o', (input) => same('glob', input));
+test.each(lists)('ls %o', (input) => same('ls', input));
+test('these are enough of them', () => {
+  expect(greps.length + globs.length + lists.length).toBe(101);
 });
-test.each(globs)('glob %o', async (input) => {
-  const [fast, slow] = await Promise.all([desk.run('ripgrep', 'glob', input), desk.run('walk', 'glob', input)]);
-  expect(slow).toEqual(fast);
-  expect(fast.status).toBe('ok');
-});
-test.each(['(unclosed', '[a', '*'])('%s is a bad pattern for both', async (pattern) => {
-  for (const engine of ['ripgrep', 'walk'] as const) {
-    expect(await desk.run(engine, 'grep', { pattern })).toMatchObject({ status: 'error', error: { code: 'INVALID_ARGUMENT' } });
-  }
-});
+test.each(['(unclosed', '[a', '*', 'a)', 'a\\', '[z-a]', 'a{3,1}', '[[:nope:]]', '(?<n>a)(?<n>b)', '(?<=a*)b'])(
+  '%s is a bad pattern for both',
+  async (pattern) => {
+    const results = await Promise.all((['ripgrep', 'walk'] as const).map((engine) => desk.run(engine, 'grep', { pattern })));
+    expect(results[0]).toMatchObject({ status: 'error', error: { code: 'INVALID_ARGUMENT' } });
+    expect(results[1]).toEqual(results[0]);
+  },
+);
 
 const gitFiles = (): readonly string[] =>
-  execFileSync('git', ['-c', 'core.quotePath=false', 'ls-files', '--others', '--cached', '--exclude-standard'], {
+  execFileSync('git', ['ls-files', '-z', '--others', '--cached', '--exclude-standard'], {
     cwd: desk.cwd,
     encoding: 'utf8',
     env: { ...process.env, HOME: join(desk.top, 'home'), XDG_CONFIG_HOME: join(desk.top, 'home/.config') },
   })
-    .split('\n')
+    .split('\0')
     .filter(Boolean);
 
 test.each(['ripgrep', 'walk'] as const)('%s lists what git considers', async (engine) => {
@@ -162,7 +254,7 @@ test.each(['ripgrep', 'walk'] as const)('%s lists what git considers', async (en
       .split('\n')
       .filter((path) => !path.startsWith('sub/'))
       .sort(),
-  ).toEqual([...expected].sort());
+  ).toEqual(expected.flatMap((path) => path.split('\n')).sort());
 });
 
 test('matches are where they should be', async () => {

@@ -1,0 +1,25 @@
+/** Every limit of the three tools. What one of them leaves out is said in the answer. */
+export const LIMITS = {
+  /** Milliseconds that one search may take, the only bound on how many files are looked at. */
+  timeoutMs: 10_000,
+  /** Lines and bytes of an answer: the same for all tools. */
+  lines: 2000,
+  bytes: 131_072,
+  /** Matching lines after which they are no longer counted: the answer is "more than". */
+  counted: 8000,
+  /** Lines around a match. */
+  context: 100,
+  /** Characters of a line that are shown, and how many of them may stand before the match. */
+  lineShown: 500,
+  beforeMatch: 100,
+  /** Bytes of a line that is searched: it has to be held in one piece. */
+  line: 64 * 1024 * 1024,
+  /** Milliseconds for which a search without ripgrep keeps everything else of the process waiting. */
+  sliceMs: 8,
+  /** Bytes that are read at one go, and about as many characters are matched at one go. */
+  chunk: 262_144,
+  /** Milliseconds for such a piece: an unlucky pattern backtracks for ever. */
+  matchMs: 1000,
+  /** Characters of complaints that ripgrep may make: a line for each path that cannot be read. */
+  complaints: 4 * 1024 * 1024,
+} as const;
