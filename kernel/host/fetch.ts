@@ -131,6 +131,8 @@ const sendOnce = (start: () => ClientRequest, body: Uint8Array | undefined, sign
     request.once('close', () => {
       clearTimeout(late);
       signal?.removeEventListener('abort', abort);
+      // A server that switches to another protocol gives neither an answer nor an error.
+      reject(new Error('the connection was closed without an answer'));
     });
     request.once('response', resolve);
     // Stays for the whole life of the request: an error after the answer began also reaches the body, and must not be unhandled here.

@@ -30,6 +30,15 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 };
 const fetch = createFetch({});
 
+test('an answer that switches to another protocol is none, and is waited for no longer', async () => {
+  const server = createSocketServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'));
+  });
+  const port = await listen(server as unknown as Server);
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow('fetch failed: the connection was closed without an answer');
+});
+
 describe('requests', () => {
   test('method, headers and body arrive; the answer says what came', async () => {
     const url = await serve(async (request, reply) => {
