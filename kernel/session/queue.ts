@@ -51,8 +51,11 @@ export class InputQueue {
     this.#onChange(this.items);
     return true;
   }
-  /** What was meant for a turn that was aborted becomes ordinary queued input, so nothing typed is lost. */
+  /** What was meant for a turn that is over becomes queued input, so nothing typed is lost: before what was meant for later. */
   keepSteered(): void {
-    for (const input of this.#steered.splice(0)) this.add(input);
+    const kept = this.#steered.splice(0).map((input) => ({ id: this.#ids.next('queued'), text: input.text, input }));
+    if (kept.length === 0) return;
+    this.#queued.unshift(...kept);
+    this.#onChange(this.items);
   }
 }

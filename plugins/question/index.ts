@@ -74,6 +74,8 @@ export default definePlugin({
             const fields = (await import('./check.ts')).checkForm(questions);
             signal.throwIfAborted();
             await form.keep(fields);
+            // At once: what is queued was written by who did not know the question, and the end of the turn does not wait for every tap.
+            form.follow();
             const what = fields.length === 1 ? 'The question is' : `The ${fields.length} questions are`;
             return { content: `${what} put to the user. The turn ends here; what the user says comes as the next message.`, endsTurn: true };
           },
@@ -94,11 +96,7 @@ export default definePlugin({
       await form.drop();
     };
     hooks.prepare.tap('a prompt closes the form', heed);
-    hooks.ended.tap('a prompt closes the form, or it is put', async () => {
-      await heed();
-      // Before what is queued is taken: it was written by who did not know the question.
-      form.follow();
-    });
+    hooks.ended.tap('a prompt closes the form', heed);
 
     hooks.open.tap('put what is pending', () => form.follow());
     events.on('branch.changed', () => form.follow());

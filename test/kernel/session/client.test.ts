@@ -148,7 +148,7 @@ describe('client contract', () => {
     await session.client.steer('also', 's');
     await session.client.abort();
     expect(await first).toMatchObject({ reason: 'aborted' });
-    expect((await session.client.snapshot()).queue.map((item) => item.text)).toEqual(['later', 'also']);
+    expect((await session.client.snapshot()).queue.map((item) => item.text)).toEqual(['also', 'later']);
     expect(session.requests.length).toBeLessThanOrEqual(1);
     expect((await session.client.snapshot()).status).toBe('idle');
   });

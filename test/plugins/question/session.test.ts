@@ -114,6 +114,27 @@ describe('a question of the model', () => {
     expect(session.log.of('input.accepted').map(({ text }) => text)).toEqual(['go', expect.stringContaining('Answer: PostgreSQL'), 'and by the way']);
   });
 
+  test('goes before what is queued, however long other plugins take for the end of the turn', async () => {
+    let finish = (): void => undefined;
+    const lasting = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    // Before the others, as its name is.
+    const slow = definePlugin({ name: 'a-slow-one', apply: ({ hooks }) => hooks.ended.tap('takes its time', { budgetMs: 20_000 }, () => lasting) });
+    const session = await home.start(asked, { plugins: [slow as Plugin] });
+    await session.client.submit({ text: 'go', clientId: 'a' });
+    await session.client.queue('and by the way', 'b');
+    // An answer that comes while the turn is still ending is no later than what was queued.
+    const second = session.log.until('input.accepted', ({ text }) => text !== 'go');
+    await session.log.until('question.asked');
+    await session.client.answer((await openIn(session)).id, ['pg', []]);
+    expect(await second).toMatchObject({ text: expect.stringContaining('Answer: PostgreSQL') });
+    finish();
+    await session.log.until('turn.ended', ({ turn }) => turn === 3);
+    expect(session.log.of('input.accepted').map(({ text }) => text)).toEqual(['go', expect.stringContaining('Answer: PostgreSQL'), 'and by the way']);
+    expect(session.log.of('question.withdrawn')).toEqual([]);
+  });
+
   test('stays when somebody presses Esc', async () => {
     const session = await home.start(asked);
     await session.run('go');
