@@ -2,6 +2,7 @@
 import { ToolError } from '../../kernel/index.ts';
 import { readCapped } from './body.ts';
 import { oneLine } from './cut.ts';
+import { asData } from './framing.ts';
 import { LIMITS } from './limits.ts';
 
 /** What an answer says about why, where it says so in words. */
@@ -12,7 +13,7 @@ export const detailOf = async (response: Response): Promise<string> => {
     return '';
   }
   const { bytes } = await readCapped(response, LIMITS.errorBytes);
-  return oneLine(saidIn(bytes.toString('utf8')), LIMITS.detailChars);
+  return asData(oneLine(saidIn(bytes.toString('utf8')), LIMITS.detailChars));
 };
 
 const saidIn = (text: string): string => {

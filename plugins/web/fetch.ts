@@ -1,6 +1,7 @@
 import type { RunningCall, ToolInputs, ToolResult } from '../../kernel/index.ts';
 import { isAllowedPage, pageAddress } from './addresses.ts';
 import { type Cut, oneLine, withinBudget } from './cut.ts';
+import { asData } from './framing.ts';
 import { within } from './deadline.ts';
 import type { Desk } from './desk.ts';
 import { fetchByReader } from './jina.ts';
@@ -35,8 +36,9 @@ const isDirect = (url: URL, { options }: Desk): boolean => options.fetch === 'lo
 const resultOf = ({ url, title, text, isCut, isMarkdown }: Page, maxChars: number): ToolResult => {
   const kept = withinBudget(text, maxChars);
   const parts = [
-    `${title === '' ? '' : `Title: ${oneLine(title, LIMITS.titleChars)}\n`}URL: ${url}`,
-    ...(text.trim() === '' ? [EMPTY] : [AS_DATA, kept.text]),
+    `URL: ${url}`,
+    `${AS_DATA}${title === '' ? '' : `\nTitle: ${asData(oneLine(title, LIMITS.titleChars))}`}`,
+    text.trim() === '' ? EMPTY : asData(kept.text),
     ...(kept.text.length < text.length ? [cutNote(kept, text.length)] : []),
     ...(isCut ? [LONGER] : []),
   ];

@@ -1,4 +1,5 @@
 /** Fetches a page directly. Each place on the way is judged twice: by the gates, and by the address that is connected to. */
+import { isUtf8 } from 'node:buffer';
 import { type Permit, type RunningCall, ToolError, type ToolResult } from '../../kernel/index.ts';
 import { notPublic, pageAddress, permitFor } from './addresses.ts';
 import { readBody } from './body.ts';
@@ -31,10 +32,16 @@ export const fetchLocally = async (first: URL, input: FetchInput, call: RunningC
     if (location === null) return readPage(response, url, format, signal);
     await response.body?.cancel();
     if (hops === LIMITS.hops) throw new ToolError('EXTERNAL_ERROR', `${first.href} leads through more than ${LIMITS.hops} redirects.`);
-    url = pageAddress(location, url.href);
+    url = pageAddress(asText(location), url.href);
     const refusal = await call.judge({ ...input, url: url.href });
     if (refusal) return refusal;
   }
+};
+
+/** Headers come as bytes: those of an address that is not encoded are UTF-8, as a browser reads them. */
+const asText = (header: string): string => {
+  const bytes = Buffer.from(header, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : header;
 };
 
 const ask = async (url: URL, accept: string, permit: Permit, desk: Desk, signal: AbortSignal): Promise<Response> => {
@@ -69,10 +76,17 @@ const readPage = async (response: Response, url: URL, format: Format, signal: Ab
   const { inThread } = await import('./thread.ts');
   const converted = await inThread('page', { html: text, url: url.href, format }, signal).catch(() => {
     signal.throwIfAborted();
-    return { ...plainText(text), isCut: false };
+    return inThread('plain', text, signal).catch(() => {
+      signal.throwIfAborted();
+      throw tooMuch(url);
+    });
   });
   return { ...converted, url: url.href, isCut: isCut || converted.isCut, isMarkdown: format === 'markdown' };
 };
+const tooMuch = (url: URL): ToolError =>
+  new ToolError('EXTERNAL_ERROR', `${url.href} is a page that cannot be converted in the time and the memory for it.`, {
+    fix: 'Ask for it with format "html", or download it (`curl -L -o FILE URL`) and search it.',
+  });
 
 const refusedPage = async (response: Response, url: URL): Promise<ToolError> => {
   const { status } = response;

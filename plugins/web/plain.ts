@@ -24,16 +24,19 @@ export const plainText = (html: string): PlainPage => {
   const lines = new Lines();
   const tags = new Tags(html);
   let title = '';
+  let textFrom = 0;
   for (let at = 0; at < html.length; ) {
     const open = tags.next(at);
-    if (open > at) lines.add(html.slice(at, open));
     const tag = tags.at(open);
-    at = tag ? endOf(tag, tags) : open + 1;
-    if (tag?.name === 'title') title ||= decodeEntities(html.slice(tag.end, at)).replace(/\s+/g, ' ').trim();
-    if (tag) lines.mark(tag);
     // A bracket that is only a character, or none at the end.
-    else lines.add(html.slice(open, at));
+    at = tag ? endOf(tag, tags) : open + 1;
+    if (!tag) continue;
+    if (open > textFrom) lines.add(html.slice(textFrom, open));
+    if (tag.name === 'title') title ||= decodeEntities(html.slice(tag.end, at)).replace(/\s+/g, ' ').trim();
+    lines.mark(tag);
+    textFrom = at;
   }
+  if (textFrom < html.length) lines.add(html.slice(textFrom));
   return { title, text: lines.text() };
 };
 

@@ -6,6 +6,8 @@ import type { ResultsOutput } from './ddg-page.ts';
 
 interface Tasks {
   readonly page: { readonly input: PageInput; readonly output: PageOutput };
+  /** Where the other was too much for a page. */
+  readonly plain: { readonly input: string; readonly output: PageOutput };
   readonly results: { readonly input: string; readonly output: ResultsOutput };
 }
 interface Job {
@@ -112,16 +114,22 @@ const isJob = (data: unknown): data is Job => typeof data === 'object' && data !
 
 /** A failure is the thread's own end, which is told as an error. */
 const work = async ({ task, input }: Job): Promise<void> => {
-  const run = task === 'page' ? await loadPage(input as PageInput) : await loadResults(input as string);
+  const run = await LOADERS[task](input as never);
   parentPort?.postMessage(BEGUN);
   parentPort?.postMessage(run());
 };
-const loadPage = async (input: PageInput): Promise<() => PageOutput> => {
-  const { convertPage } = await import('./page.ts');
-  return () => convertPage(input);
-};
-const loadResults = async (input: string): Promise<() => ResultsOutput> => {
-  const { readResults } = await import('./ddg-page.ts');
-  return () => readResults(input);
+const LOADERS: { readonly [T in keyof Tasks]: (input: Tasks[T]['input']) => Promise<() => Tasks[T]['output']> } = {
+  page: async (input) => {
+    const { convertPage } = await import('./page.ts');
+    return () => convertPage(input);
+  },
+  plain: async (input) => {
+    const { plainText } = await import('./plain.ts');
+    return () => ({ ...plainText(input), isCut: false });
+  },
+  results: async (input) => {
+    const { readResults } = await import('./ddg-page.ts');
+    return () => readResults(input);
+  },
 };
 if (!isMainThread && isJob(workerData)) void work(workerData);

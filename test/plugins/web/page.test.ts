@@ -108,6 +108,7 @@ describe('pages that are made to be too much', () => {
     ['nested a thousand deep', `${'<div>'.repeat(1_000)}core${'</div>'.repeat(1_000)}`, 'core'],
     ['nested a hundred thousand deep', `${'<div>'.repeat(100_000)}core${'</div>'.repeat(100_000)}`, 'core'],
     ['with a table of 10,000 rows', `<table>${'<tr><td>core<td>b</tr>'.repeat(10_000)}</table>`, 'core'],
+    ['of five million brackets, which are no tags', '<'.repeat(5_000_000), '<<<<'],
     ['with 20,000 links in a row', '<a href="/x">core</a> '.repeat(20_000), 'core'],
   ])('%s are told all the same, and the loop stays free', async (_name, html, expected) => {
     const site = await page(`<title>T</title>${html}`);
@@ -121,7 +122,7 @@ describe('pages that are made to be too much', () => {
     const result = await desk.fetch({ url: site.url });
     clearInterval(timer);
     expect(result).toMatchObject({ status: 'ok', content: expect.stringContaining(expected) });
-    expect(result.content).toMatch(/^Title: T\n/);
+    expect(result.content).toMatch(/\nTitle: T\n/);
     // In the loop itself the second of them would take far longer.
     expect(slowest).toBeLessThan(6_000);
   });
