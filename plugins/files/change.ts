@@ -1,6 +1,8 @@
 import { structuredPatch, type StructuredPatchHunk } from 'diff';
 import type { Sketch } from '../../kernel/index.ts';
-import { toLf } from './endings.ts';
+import { type ChangedPart, changedPart } from './changed-part.ts';
+import { countOf, toLf } from './endings.ts';
+import { shorten } from './shorten.ts';
 
 /** What a change did to a file. */
 export interface FileDiff {
@@ -17,33 +19,50 @@ const MAX_DRAWN = 400;
 /** Characters of one of its lines. */
 const MAX_LINE = 400;
 
+/** Characters of both texts that are compared line by line. */
+const MAX_COMPARED = 4 * 1024 * 1024;
+
 /** Compares two texts line by line; line endings and a missing final line feed do not count. */
 export const diffOf = (path: string, before: string, after: string): FileDiff => {
   const [old, now] = [closed(toLf(before)), closed(toLf(after))];
-  const hunks = structuredPatch('', '', old, now, '', '', { context: 1, maxEditLength: 3000, timeout: 500 })?.hunks ?? [roughHunk(old, now)];
+  const hunks = exactHunks(changedPart(old, now, 1));
+  if (!hunks) return roughDiff(path, changedPart(old, now, 0));
   const count = (sign: string): number => hunks.reduce((sum, hunk) => sum + hunk.lines.filter((line) => line.startsWith(sign)).length, 0);
   return { path, added: count('+'), removed: count('-'), hunks: bounded(hunks) };
 };
 
 const closed = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
 
+const isLarge = ({ old, now }: ChangedPart): boolean => old.length + now.length > MAX_COMPARED;
+
+const exactHunks = (part: ChangedPart): readonly StructuredPatchHunk[] | undefined => {
+  if (isLarge(part)) return undefined;
+  const patch = structuredPatch('', '', part.old, part.now, '', '', { context: 1, maxEditLength: 3000, timeout: 500 });
+  return patch?.hunks.map((hunk) => ({ ...hunk, oldStart: hunk.oldStart + part.skipped, newStart: hunk.newStart + part.skipped }));
+};
+
 // Too different to be compared in time: everything between the first and the last difference.
-const roughHunk = (before: string, after: string): StructuredPatchHunk => {
-  const [old, now] = [before.split('\n').slice(0, -1), after.split('\n').slice(0, -1)];
-  const most = Math.min(old.length, now.length);
-  let head = 0;
-  while (head < most && old[head] === now[head]) head++;
-  let tail = 0;
-  while (tail < most - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
-  const gone = old.slice(head, old.length - tail).map((line) => `-${line}`);
-  const come = now.slice(head, now.length - tail).map((line) => `+${line}`);
-  return { oldStart: head + 1, oldLines: gone.length, newStart: head + 1, newLines: come.length, lines: [...gone, ...come] };
+const roughDiff = (path: string, { old, now, skipped }: ChangedPart): FileDiff => {
+  const [removed, added] = [countOf(old, '\n'), countOf(now, '\n')];
+  const lines = [...firstLines(old).map((line) => `-${line}`), ...firstLines(now).map((line) => `+${line}`)];
+  const hunk = { oldStart: skipped + 1, oldLines: removed, newStart: skipped + 1, newLines: added, lines };
+  return { path, added, removed, hunks: bounded([hunk]) };
+};
+
+const firstLines = (text: string): readonly string[] => {
+  const lines: string[] = [];
+  for (let at = 0; at < text.length && lines.length < MAX_DRAWN; ) {
+    const feed = text.indexOf('\n', at);
+    lines.push(text.slice(at, feed));
+    at = feed + 1;
+  }
+  return lines;
 };
 
 const bounded = (hunks: readonly StructuredPatchHunk[]): readonly StructuredPatchHunk[] => {
   let room = MAX_DRAWN;
   return hunks.flatMap((hunk) => {
-    const lines = hunk.lines.slice(0, room).map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line));
+    const lines = hunk.lines.slice(0, room).map((line) => shorten(line, MAX_LINE));
     room -= lines.length;
     return lines.length > 0 ? [{ ...hunk, lines }] : [];
   });
@@ -71,11 +90,13 @@ const range = (start: number, lines: number): string => `${lines === 0 ? start -
 
 /** Two neighbouring lines that are alike and were not before: often a slip at the edge of a replacement. */
 export const repeatedLines = (before: string, after: string): string | undefined => {
-  const pairs = new Set(repeats(before).map(({ line }) => line));
-  const slip = repeats(after).find(({ line }) => !pairs.has(line));
-  return slip && `Warning: lines ${slip.at} and ${slip.at + 1} are identical.`;
+  const part = changedPart(toLf(before), toLf(after), 1);
+  if (isLarge(part)) return undefined;
+  const pairs = new Set(repeats(part.old).map(({ line }) => line));
+  const slip = repeats(part.now).find(({ line }) => !pairs.has(line));
+  return slip && `Warning: lines ${part.skipped + slip.at} and ${part.skipped + slip.at + 1} are identical.`;
 };
 const repeats = (text: string): readonly { readonly line: string; readonly at: number }[] => {
-  const lines = toLf(text).split('\n');
+  const lines = text.split('\n');
   return lines.flatMap((line, index) => (index > 0 && line === lines[index - 1] && /[\p{L}\p{N}]/u.test(line) ? [{ line, at: index }] : []));
 };

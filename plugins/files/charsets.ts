@@ -22,9 +22,11 @@ export const UTF8: Encoding = {
   decode: (bytes) => bytes.toString('utf8'),
   encode: (text) => (isWhole(text) ? Buffer.from(text, 'utf8') : undefined),
 };
-export const UTF16LE: Encoding = { ...plain, name: 'UTF-16LE', decode: (bytes) => bytes.toString('utf16le'), encode: (text) => Buffer.from(text, 'utf16le') };
+// Half a character, which these can hold, is no text: a provider may refuse a request that has one.
+const wide = { ...plain, outward: (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd') };
+export const UTF16LE: Encoding = { ...wide, name: 'UTF-16LE', decode: (bytes) => bytes.toString('utf16le'), encode: (text) => Buffer.from(text, 'utf16le') };
 export const UTF16BE: Encoding = {
-  ...plain,
+  ...wide,
   name: 'UTF-16BE',
   decode: (bytes) => Buffer.from(bytes).swap16().toString('utf16le'),
   encode: (text) => Buffer.from(text, 'utf16le').swap16(),

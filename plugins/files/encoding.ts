@@ -15,6 +15,8 @@ const MARKS: readonly (readonly [Encoding, Buffer])[] = [
   [UTF16BE, Buffer.from([0xfe, 0xff])],
 ];
 const NO_MARK = Buffer.alloc(0);
+/** Bytes, or wide characters, that tell text from what is none. */
+const SAMPLE = 4096;
 
 /** Undefined when the content is binary. */
 export const decodeFile = async (bytes: Buffer): Promise<TextFile | undefined> => {
@@ -23,7 +25,10 @@ export const decodeFile = async (bytes: Buffer): Promise<TextFile | undefined> =
   const isWide = marked === UTF16LE || marked === UTF16BE;
   if (isWide && body.length % 2 !== 0) return undefined;
   const encoding = isWide ? marked : isBinary(body) ? bareUtf16(body) : await encodingOf(body);
-  return encoding && { encoding, mark, text: encoding.decode(body) };
+  const text = encoding?.decode(body);
+  // UTF-32 begins like UTF-16, and numbers may.
+  if (!encoding || text === undefined || (isWide && text.slice(0, SAMPLE).includes('\0'))) return undefined;
+  return { encoding, mark, text };
 };
 
 /** What the byte order mark at the beginning says, if there is one. */
@@ -58,8 +63,6 @@ export const encodeFile = (file: Pick<TextFile, 'encoding' | 'mark'>, text: stri
   const body = file.encoding.encode(text);
   return body && Buffer.concat([file.mark, body]);
 };
-
-const SAMPLE = 4096;
 
 /** A NUL, or more than 30 % control characters, near the beginning. */
 export const isBinary = (bytes: Buffer): boolean => {

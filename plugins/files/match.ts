@@ -144,8 +144,8 @@ const threeLines = (wish: Wish): Wish | undefined => (wish.old.replace(/\n$/, ''
 
 /** Without the white space around the old text; what the new text has of it at its ends goes too. */
 const trimmed = ({ old, wanted }: Wish): Wish => {
-  const lead = /^\s*/.exec(old)?.[0] ?? '';
-  const trail = /\s*$/.exec(old)?.[0] ?? '';
+  const lead = old.slice(0, old.length - old.trimStart().length);
+  const trail = old.slice(old.trimEnd().length);
   let rest = wanted;
   if (lead !== '') rest = rest.startsWith(lead) ? rest.slice(lead.length) : rest.trimStart();
   if (trail !== '') rest = rest.endsWith(trail) ? rest.slice(0, rest.length - trail.length) : rest.trimEnd();

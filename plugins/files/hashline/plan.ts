@@ -51,7 +51,7 @@ const pieceOf = (op: Op, subject: Subject, notes: string[]): Piece => {
 
 /** The content as lines in the file's decoded form: a line feed at its end begins no new one. */
 const linesOf = (content: string, { file }: LineTable): readonly string[] => {
-  const text = file.encoding.inward(content.replace(/^\ufeff/, '').replace(/\r+(?=\n|$)/g, ''));
+  const text = file.encoding.inward(content.replace(/^\ufeff/, '').replace(/(?<!\r)\r+(?=\n|$)/g, ''));
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 };
 

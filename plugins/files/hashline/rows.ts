@@ -1,3 +1,4 @@
+import { shorten } from '../shorten.ts';
 import type { LineTable } from './line-table.ts';
 
 /** Lines of the table, by index from 0; `to` is the first that does not belong to it. */
@@ -18,7 +19,7 @@ const CONTEXT = 2;
 const rowsOf = (table: LineTable, indexes: readonly number[], maxChars: number): readonly string[] =>
   indexes.flatMap((index, at) => {
     const text = table.file.encoding.outward(table.line(index));
-    const row = table.gutter(index + 1) + (text.length > maxChars ? `${text.slice(0, maxChars)}…` : text);
+    const row = table.gutter(index + 1) + shorten(text, maxChars);
     return at > 0 && indexes[at - 1] !== index - 1 ? ['…', row] : [row];
   });
 
