@@ -23,12 +23,15 @@ export const decodeFile = async (bytes: Buffer): Promise<TextFile | undefined> =
   const [marked, mark] = markOf(bytes) ?? [undefined, NO_MARK];
   const body = bytes.subarray(mark.length);
   const isWide = marked === UTF16LE || marked === UTF16BE;
-  if (isWide && body.length % 2 !== 0) return undefined;
-  const encoding = isWide ? marked : isBinary(body) ? bareUtf16(body) : await encodingOf(body);
-  const text = encoding?.decode(body);
+  if (isWide) return wideText(marked, mark, body);
+  const encoding = isBinary(body) ? bareUtf16(body) : await encodingOf(body);
+  return encoding && { encoding, mark, text: encoding.decode(body) };
+};
+
+const wideText = (encoding: Encoding, mark: Buffer, body: Buffer): TextFile | undefined => {
+  const text = encoding.decode(body);
   // UTF-32 begins like UTF-16, and numbers may.
-  if (!encoding || text === undefined || (isWide && text.slice(0, SAMPLE).includes('\0'))) return undefined;
-  return { encoding, mark, text };
+  return body.length % 2 !== 0 || text.slice(0, SAMPLE).includes('\0') ? undefined : { encoding, mark, text };
 };
 
 /** What the byte order mark at the beginning says, if there is one. */
