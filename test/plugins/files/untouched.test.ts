@@ -151,7 +151,8 @@ test.each(ENCODINGS)('an edit in %s changes no byte outside of the very characte
       const after = desk.bytes('a');
       if (result.status !== 'ok') {
         expect(after).toEqual(before);
-        expect(content.split(oldString).length, result.content).not.toBe(2);
+        // Places that overlap are two as well, such as those of two blanks among three.
+        expect([...characters.keys()].filter((at) => characters.slice(at).join('').startsWith(oldString)).length, result.content).not.toBe(1);
         return;
       }
       const [head = '', tail = ''] = content.split(oldString);
