@@ -9,7 +9,8 @@ import { linesOf, type Place, streamFaults } from '../../cli/program.ts';
 
 const { cast, project, respond } = useCommand();
 
-const HEAD = Buffer.from('89504e470d0a1a0a', 'hex');
+/** Of a PNG of 64 by 64 pixels. */
+const HEAD = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x40\0\0\0\x40\x08\x02\0\0\0', 'latin1');
 const withPictures = (count: number, bytes: number): Place => {
   const place = project();
   for (let index = 1; index <= count; index++) writeFileSync(join(place.cwd, `${index}.png`), Buffer.concat([HEAD, Buffer.alloc(bytes, index)]));
