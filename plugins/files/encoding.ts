@@ -29,9 +29,10 @@ export const decodeFile = async (bytes: Buffer): Promise<TextFile | undefined> =
 };
 
 const wideText = (encoding: Encoding, mark: Buffer, body: Buffer): TextFile | undefined => {
+  if (body.length % 2 !== 0) return undefined;
   const text = encoding.decode(body);
   // UTF-32 begins like UTF-16, and numbers may.
-  return body.length % 2 !== 0 || text.slice(0, SAMPLE).includes('\0') ? undefined : { encoding, mark, text };
+  return text.slice(0, SAMPLE).includes('\0') ? undefined : { encoding, mark, text };
 };
 
 /** What the byte order mark at the beginning says, if there is one. */

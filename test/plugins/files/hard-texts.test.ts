@@ -67,3 +67,13 @@ test('runs of carriage returns and of blanks in what the model writes take no lo
   expect(await desk.run('edit', { filePath: 'f.txt', oldString: 'hello', newString: `${'\r'.repeat(300_000)}x` })).toMatchObject({ status: 'ok' });
   expect(await desk.run('edit', { filePath: 'f.txt', oldString: `${' '.repeat(60_000)}qq`, newString: 'x' })).toMatchObject({ status: 'error' });
 });
+
+test('UTF-16 of an odd number of bytes is no text, in either order', async () => {
+  for (const mark of [
+    [0xff, 0xfe],
+    [0xfe, 0xff],
+  ]) {
+    desk.put('odd.txt', Buffer.from([...mark, 0x61, 0x00, 0x62]));
+    expect(await desk.run('read', { path: 'odd.txt' })).toMatchObject({ status: 'error', content: expect.stringContaining('Cannot read binary file') });
+  }
+});
