@@ -27,6 +27,11 @@ export class FileScan implements FileMatches {
     return this.#wanted === 0 && this.#owed === 0;
   }
 
+  /** The lines behind a match are yet to come. */
+  get owes(): boolean {
+    return this.#owed > 0;
+  }
+
   feed(text: string): void {
     let from = 0;
     while (from < text.length && !this.isDone) {

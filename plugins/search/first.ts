@@ -1,7 +1,9 @@
-/** Keeps what comes first in order of key, whatever the order of arrival, within bounds. */
+import { byPath } from './place.ts';
+
+/** Keeps what comes first in the order of paths, whatever the order of arrival, within bounds. */
 export class First<T> {
   readonly #most: number;
-  #kept: { readonly key: string; readonly item: T; readonly weight: number }[] = [];
+  #kept: { readonly path: string; readonly item: T; readonly weight: number }[] = [];
   #weight = 0;
   #total = 0;
   /** What comes behind it is not kept. */
@@ -17,14 +19,14 @@ export class First<T> {
     return this.#total;
   }
 
-  hasPlaceFor(key: string): boolean {
-    return this.#last === undefined || key <= this.#last;
+  hasPlaceFor(path: string): boolean {
+    return this.#last === undefined || byPath(path, this.#last) <= 0;
   }
 
-  add(key: string, item: T, weight: number): void {
+  add(path: string, item: T, weight: number): void {
     this.#total += weight;
-    if (!this.hasPlaceFor(key)) return;
-    this.#kept.push({ key, item, weight });
+    if (!this.hasPlaceFor(path)) return;
+    this.#kept.push({ path, item, weight });
     this.#weight += weight;
     if (this.#weight > 2 * this.#most) this.#prune();
   }
@@ -35,7 +37,7 @@ export class First<T> {
   }
 
   #prune(): void {
-    this.#kept.sort((a, b) => (a.key < b.key ? -1 : 1));
+    this.#kept.sort((a, b) => byPath(a.path, b.path));
     let weight = 0;
     const end = this.#kept.findIndex((entry) => {
       weight += entry.weight;
@@ -43,7 +45,7 @@ export class First<T> {
     });
     if (end >= 0) {
       this.#kept = this.#kept.slice(0, end + 1);
-      this.#last = this.#kept[end]?.key;
+      this.#last = this.#kept[end]?.path;
     }
     this.#weight = weight;
   }

@@ -3,7 +3,7 @@ import { fitting, remarkRows } from './answer.ts';
 import { withEngine } from './engine.ts';
 import { First } from './first.ts';
 import { LIMITS } from './limits.ts';
-import { type Desk, locateFolder, pathKey, shownPath } from './place.ts';
+import { type Desk, locateFolder, shownPath } from './place.ts';
 import { answering } from './answering.ts';
 import { rulesFor } from './rules.ts';
 import { wildcard } from './wildcard.ts';
@@ -19,7 +19,7 @@ export const glob = (input: ToolInputs['glob'], call: ToolCall, desk: Desk): Pro
     return withEngine(desk, async (engine) => {
       const first = new First<string>(limit);
       const query = { path: place.path, isFile: false, rules, signal: call.signal, wanted: wildcard(input.pattern, place.path) };
-      const remarks = await engine.files(query, (path) => first.add(pathKey(path), path, 1));
+      const remarks = await engine.files(query, (path) => first.add(path, path, 1));
       const paths = fitting(first.items().map((path) => shownPath(place, path)));
       const notes = [...remarkRows(place, rules, remarks)];
       if (first.total > paths.length) notes.unshift(`(First ${paths.length} of ${first.total} files. Narrow the pattern to see the rest.)`);

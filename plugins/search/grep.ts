@@ -6,7 +6,7 @@ import { withEngine } from './engine.ts';
 import { First } from './first.ts';
 import { LIMITS } from './limits.ts';
 import { readPattern } from './pattern.ts';
-import { type Desk, locate, pathKey, type Place, shownPath } from './place.ts';
+import { byPath, type Desk, locate, type Place, shownPath } from './place.ts';
 import type { FileMatches, Remarks, TextQuery } from './query.ts';
 import { type Rules, rulesFor } from './rules.ts';
 import { filter } from './wildcard.ts';
@@ -31,9 +31,9 @@ export const grep = (input: ToolInputs['grep'], call: ToolCall, desk: Desk): Pro
       const first = new First<FileMatches>(LIMITS.lines);
       const isCounting = (): boolean => first.total <= LIMITS.counted;
       const remarks = await engine.matches(query, {
-        isOpen: (path) => isCounting() || first.hasPlaceFor(pathKey(path)),
+        isOpen: (path) => isCounting() || first.hasPlaceFor(path),
         visit: (file) => {
-          first.add(pathKey(file.path), file, file.rows.length);
+          first.add(file.path, file, file.rows.length);
           return isCounting();
         },
       });
@@ -53,7 +53,7 @@ const render = (first: First<FileMatches>, query: TextQuery, place: Place, rules
 /** Beyond so many lines nobody says what lies behind those that are shown: one engine looks there, the other does not. */
 const isLookedAt = (first: First<FileMatches>, files: readonly FileMatches[]): ((path: string) => boolean) => {
   const last = files.at(-1);
-  return (path) => first.total <= LIMITS.counted || last === undefined || pathKey(path) <= pathKey(last.path);
+  return (path) => first.total <= LIMITS.counted || last === undefined || byPath(path, last.path) <= 0;
 };
 
 const cutRows = (shown: number, kept: number, total: number): readonly string[] => {

@@ -20,6 +20,13 @@ export const LIMITS = {
   chunk: 262_144,
   /** Milliseconds for such a piece: an unlucky pattern backtracks for ever. */
   matchMs: 1000,
+  /**
+   * ripgrep writes one file after another. Where it is much (`calmFrom` bytes), reading each for itself costs as much as the search,
+   * so that after a piece of less than `calmBelow` bytes the next has `calmMs` milliseconds to grow.
+   */
+  calmFrom: 1024 * 1024,
+  calmBelow: 32_768,
+  calmMs: 2,
   /** Characters of complaints that ripgrep may make: a line for each path that cannot be read. */
   complaints: 4 * 1024 * 1024,
 } as const;

@@ -54,5 +54,14 @@ export const shownPath = ({ base }: Place, path: string): string => {
   return way === '..' || way.startsWith('../') ? slashed(path) : way;
 };
 
-/** Orders paths as a walk through sorted folders meets them. */
-export const pathKey = (path: string): string => slashed(path).replaceAll('/', '\0');
+/** Orders paths as a walk through sorted folders meets them: what is in `a` comes before `a-b`. */
+export const byPath = (a: string, b: string): number => {
+  const end = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < end && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
+  return at === end ? a.length - b.length : placeOf(a.charCodeAt(at)) - placeOf(b.charCodeAt(at));
+};
+
+const placeOf = (code: number): number => (code === SLASH || (isWindows && code === BACKSLASH) ? 0 : code);
+const SLASH = 47;
+const BACKSLASH = 92;

@@ -43,7 +43,7 @@ export interface Remarks {
 export interface Visitor {
   /** Whether what is in a file can still come into the answer; else it need not be visited. */
   isOpen(path: string): boolean;
-  /** Answers false when it has enough of what comes in the order of `pathKey`. */
+  /** Answers false when it has enough of what comes in the order of `byPath`. */
   visit(file: FileMatches): boolean;
 }
 export interface Engine {

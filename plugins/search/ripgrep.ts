@@ -1,5 +1,5 @@
 import { lstat } from 'node:fs/promises';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Child, messageOf, ToolError } from '../../kernel/index.ts';
 import { invalidPattern } from './answering.ts';
 import { tooHard } from './in-time.ts';
@@ -70,10 +70,14 @@ const isLateBinary = async ({ path, rows }: FileMatches, { limit, signal }: Text
 const run = async (desk: Desk, query: Query, args: readonly string[], take: (bytes: Uint8Array) => Promise<void> | void): Promise<Remarks> => {
   const child = await start(desk, query, args);
   let complaints = '';
+  let size = 0;
   try {
     for await (const { from, bytes } of child.output) {
-      if (from === 'out') await take(bytes);
-      else if (complaints.length < LIMITS.complaints) complaints += Buffer.from(bytes).toString('utf8');
+      if (from === 'out') {
+        await take(bytes);
+        size += bytes.length;
+        if (size > LIMITS.calmFrom && bytes.length < LIMITS.calmBelow) await setTimeout(LIMITS.calmMs);
+      } else if (complaints.length < LIMITS.complaints) complaints += Buffer.from(bytes).toString('utf8');
     }
   } catch (error) {
     await child.kill();

@@ -62,7 +62,7 @@ export class TextSearch {
   /** Whether there may be something in it. */
   #take(scan: FileScan, { bytes, isLast }: Piece): boolean {
     // Most files do not have what every match contains, and need not become text.
-    if (this.#needle && this.#query.context === 0 && !bytes.includes(this.#needle)) {
+    if (this.#needle && (this.#query.context === 0 || (isLast && !scan.owes)) && !bytes.includes(this.#needle)) {
       if (!isLast) scan.skip(bytes);
       return false;
     }

@@ -4,7 +4,7 @@ import type { Desk } from './place.ts';
 import type { Query, Remarks } from './query.ts';
 import { isIgnored, type Level, levelOf, RULE_NAMES, SKIPPED } from './rules.ts';
 
-/** One way through the folders, in the order of `pathKey`, with what went wrong on it. */
+/** One way through the folders, in the order of `byPath`, with what went wrong on it. */
 export class Tour {
   readonly pace: Pace;
   readonly #query: Query;

@@ -17,6 +17,7 @@ export const everything: Wildcard = { test: () => true };
  */
 export const wildcard = (pattern: string, root: string): Wildcard => {
   const top = root.endsWith('/') ? root : `${slashed(root)}/`;
+  if (/^(?:\*\*\/)*\*\*?$/.test(pattern)) return everything;
   const own = withoutRoot(slashed(pattern), top).replace(/^\.\//, '');
   const whole = own.endsWith('/') ? `${own}**` : own;
   if (!whole.includes('/')) {
