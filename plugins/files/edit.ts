@@ -4,11 +4,11 @@ import { elisionIn } from './elision.ts';
 import type { TextFile } from './encoding.ts';
 import { countOf, type Lined, lined, plainFeeds, replaceSpans, type Span } from './endings.ts';
 import { graft } from './graft.ts';
-import { findPlace, type Found } from './match.ts';
+import { findPlace, type Found, MAX_PLACES } from './match.ts';
 import { fileNotFound } from './nearby.ts';
 import { answering } from './answering.ts';
 import { type Desk, locate, mustBeRegular, type Target } from './target.ts';
-import { create } from './write.ts';
+import { create, mustNameFile } from './write.ts';
 
 interface Step {
   readonly oldString: string;
@@ -22,6 +22,7 @@ export const edit = (input: ToolInputs['edit'], call: ToolCall, desk: Desk): Pro
   answering(input.filePath, call.signal, async () => {
     const steps = stepsOf(input);
     const target = await locate(input.filePath, call, desk);
+    mustNameFile(input.filePath, target);
     const isCreation = steps.some((step) => step.oldString === '');
     if (isCreation) return createOnly(steps, target, call, desk);
     if (!target.stat) throw await fileNotFound(target, call);
@@ -123,9 +124,9 @@ const ambiguous = (step: Step, target: Target, file: Lined, spans: readonly Span
   const more = spans.length > lines.length ? ', …' : '';
   return new ToolError(
     'INVALID_ARGUMENT',
-    `${step.label}oldString matches ${spans.length} places in ${target.shown}, at lines ${lines.join(', ')}${more}. Nothing was changed.`,
+    `${step.label}oldString matches ${spans.length > MAX_PLACES ? `more than ${MAX_PLACES}` : spans.length} places in ${target.shown}, at lines ${lines.join(', ')}${more}. Nothing was changed.`,
     {
-      fix: 'Add lines around it to make it unique, or set replaceAll.',
+      fix: `Add lines around it to make it unique${spans.length > MAX_PLACES ? '' : ', or set replaceAll'}.`,
     },
   );
 };

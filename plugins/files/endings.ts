@@ -24,6 +24,14 @@ export const lined = (raw: string): Lined => {
   return { raw, text, crlf, dominant: crlf.length * 2 > feeds ? '\r\n' : '\n', isMixed: crlf.length > 0 && crlf.length < feeds };
 };
 
+/** How the lines of a text end; undefined when it has only one. */
+export const endingsOf = (raw: string): 'LF' | 'CRLF' | 'mixed' | undefined => {
+  const [feeds, crlf] = [countOf(raw, '\n'), countOf(raw, '\r\n')];
+  if (feeds === 0) return undefined;
+  if (crlf === 0) return 'LF';
+  return crlf === feeds ? 'CRLF' : 'mixed';
+};
+
 export const countOf = (text: string, part: string): number => {
   let count = 0;
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count++;

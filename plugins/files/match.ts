@@ -32,13 +32,17 @@ const MAX_LOOSE_OLD = 65_536;
 /** Most words of a text that is compared word by word: the engine refuses an expression that is too large. */
 const MAX_LOOSE_WORDS = 2_000;
 
+/** Most places that are held, to be counted or replaced; a text of one letter occurs millions of times in a large file. */
+export const MAX_PLACES = 1_000_000;
+
 /** Finds the place of an edit: exactly, else by ever looser readings. Undefined: it is nowhere. */
 export const findPlace = (text: string, wish: Wish, replaceAll: boolean, exactOnly: boolean): Outcome => {
   let several: readonly Span[] | undefined;
   for (const strategy of strategiesFor(text, wish, exactOnly)) {
     const found = attempt(strategy, text, wish);
     if (!found) continue;
-    if (found.spans.length === 1 || (replaceAll && !strategy.single)) return { found: { ...found, spans: apart(found.spans) } };
+    if (found.spans.length === 1 || (replaceAll && !strategy.single && found.spans.length <= MAX_PLACES))
+      return { found: { ...found, spans: apart(found.spans) } };
     several ??= found.spans;
     if (strategy.settles) break;
   }
@@ -68,7 +72,7 @@ const apart = (spans: readonly Span[]): readonly Span[] => {
 
 const occurrences = (text: string, old: string): readonly Span[] => {
   const spans: Span[] = [];
-  for (let at = text.indexOf(old); at >= 0; at = text.indexOf(old, at + 1)) spans.push({ start: at, end: at + old.length });
+  for (let at = text.indexOf(old); at >= 0 && spans.length <= MAX_PLACES; at = text.indexOf(old, at + 1)) spans.push({ start: at, end: at + old.length });
   return spans;
 };
 

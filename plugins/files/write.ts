@@ -3,8 +3,8 @@ import { type ToolCall, ToolError, type ToolInputs, type ToolResult } from '../.
 import { diffOf, diffView, type FileDiff, renderDiff, repeatedLines } from './change.ts';
 import { elisionIn } from './elision.ts';
 import { UTF8 } from './charsets.ts';
-import { decodeFile, encodeFile, type TextFile } from './encoding.ts';
-import { countOf, lined, toLf } from './endings.ts';
+import { decodeFile, encodeFile, markOf, type TextFile } from './encoding.ts';
+import { countOf, endingsOf, lined, toLf } from './endings.ts';
 import { answering } from './answering.ts';
 import { save } from './save.ts';
 import { type Desk, locate, mustBeRegular, readWhole, type Target } from './target.ts';
@@ -12,11 +12,16 @@ import { type Desk, locate, mustBeRegular, readWhole, type Target } from './targ
 export const write = (input: ToolInputs['write'], call: ToolCall, desk: Desk): Promise<ToolResult> =>
   answering(input.path, call.signal, async () => {
     const target = await locate(input.path, call, desk);
-    if (/[/\\]$/.test(input.path) && !target.stat) throw new ToolError('INVALID_ARGUMENT', `${input.path} names a folder.`, { fix: 'Name a file.' });
+    mustNameFile(input.path, target);
     if (!target.stat) return create(target, input.content, call, desk);
     mustBeRegular(target.stat, target.shown);
     return overwrite(target, target.stat, input.content, call, desk);
   });
+
+/** Refuses `name/` where nothing is: a file of that name is not what was meant. */
+export const mustNameFile = (path: string, target: Target): void => {
+  if (/[/\\]$/.test(path) && !target.stat) throw new ToolError('INVALID_ARGUMENT', `${path} names a folder.`, { fix: 'Name a file.' });
+};
 
 /** Makes a new file and its folders. */
 export const create = async (target: Target, content: string, call: ToolCall, desk: Desk): Promise<ToolResult> => {
@@ -53,7 +58,20 @@ const overwrite = async (target: Target, stat: BigIntStats, content: string, cal
   desk.seen.note(target.path, await save({ ...target, stat: old.stat }, bytes, desk, call.signal), bytes);
   const head = `Overwrote ${target.shown} (${sizeOf(text, bytes)})`;
   if (!before) return { status: 'ok', content: `${head}\nIt was a binary file before.`, changed: [target.path] };
-  return { status: 'ok', ...changeReport([head, ...kept], target, before, text), changed: [target.path] };
+  const shape = shapeNotes(before, text, bytes);
+  return { status: 'ok', ...changeReport([head, ...kept, ...shape], target, readable(before), text), changed: [target.path] };
+};
+
+// The new text is never in the broken encoding, and is compared as it is.
+const readable = (file: TextFile): TextFile => (file.encoding.exactOnly ? { ...file, encoding: UTF8, text: file.encoding.outward(file.text) } : file);
+
+/** What an overwrite changed that no line of a difference shows. */
+const shapeNotes = (before: TextFile, text: string, bytes: Buffer): readonly string[] => {
+  const [had, has] = [endingsOf(before.text), endingsOf(text)];
+  const notes = had === has || had === undefined || has === undefined ? [] : [`Note: line endings were ${had} and are ${has} now.`];
+  if (before.mark.length === 0 && markOf(bytes)) notes.push('Note: the file begins with a byte order mark now.');
+  if (before.encoding.exactOnly) notes.push('Note: the bytes that were no valid UTF-8 are gone.');
+  return notes;
 };
 
 const sizeOf = (text: string, bytes: Uint8Array): string => {

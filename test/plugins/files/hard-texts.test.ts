@@ -77,3 +77,20 @@ test('UTF-16 of an odd number of bytes is no text, in either order', async () =>
     expect(await desk.run('read', { path: 'odd.txt' })).toMatchObject({ status: 'error', content: expect.stringContaining('Cannot read binary file') });
   }
 });
+
+test('a text that occurs more than a million times is refused, replaceAll or not', async () => {
+  desk.put('a.txt', 'a'.repeat(1_000_001));
+  for (const replaceAll of [false, true]) {
+    const { status, content } = await desk.run('edit', { filePath: 'a.txt', oldString: 'a', newString: 'b', replaceAll });
+    expect([status, content]).toEqual(['error', expect.stringContaining('matches more than 1000000 places')]);
+  }
+  expect(desk.text('a.txt')).toBe('a'.repeat(1_000_001));
+});
+
+test('one line of a file of millions of lines is changed without holding the others', { timeout: 60_000 }, async () => {
+  desk.put('a.txt', `begin\n${'abc\n'.repeat(6_000_000)}end\n`);
+  const before = process.memoryUsage().rss;
+  const { content } = await desk.run('edit', { filePath: 'a.txt', oldString: 'end', newString: 'END' });
+  expect(content).toBe('Edit applied to a.txt\n@@ -6000001,2 +6000001,2 @@\n abc\n-end\n+END');
+  expect(process.memoryUsage().rss - before).toBeLessThan(600 * 1024 ** 2);
+});
