@@ -147,9 +147,11 @@ const contextOf = (session: Session, signal: AbortSignal): CommandContext => ({
 /** To before the prompt of a turn: its entries stay stored and are found, and leave the view. */
 const rewind = async (session: Session, turn: number): Promise<void> => {
   if (session.isRunning) throw new CastError('SESSION_BUSY', 'a running turn cannot be rewound', { fix: 'Abort it first.' });
-  const { entries } = session.history;
-  const at = entries.findIndex((entry) => entry.kind === 'turn' && entry.data.phase === 'start' && entry.data.turn === turn);
-  if (at < 0 || !entries.slice(at).some(isPrompt))
-    throw new CastError('HISTORY_BAD_MOVE', `there is no turn ${turn} on this branch`, { fix: 'Name a turn that is shown.' });
-  await session.history.moveHead(entries[at - 1]?.id ?? null);
+  let hasPrompt = false;
+  const start = await session.history.find((entry) => {
+    hasPrompt ||= isPrompt(entry);
+    return entry.kind === 'turn' && entry.data.phase === 'start' && entry.data.turn === turn;
+  });
+  if (!start || !hasPrompt) throw new CastError('HISTORY_BAD_MOVE', `there is no turn ${turn} on this branch`, { fix: 'Name a turn that is shown.' });
+  await session.history.moveHead(start.parent);
 };

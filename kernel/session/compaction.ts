@@ -3,9 +3,10 @@ import type { Entry, Message } from '../data.ts';
 import { CastError } from '../errors.ts';
 import type { Compaction, TurnContext } from '../hooks/subjects.ts';
 import { offTheClock } from '../hooks/running.ts';
+import type { Branch } from './branch.ts';
 import type { Session } from './session.ts';
 import { estimateMessage } from '../tokens.ts';
-import { isPrompt, runningPrompt, textOf, viewOf } from './view.ts';
+import { isPrompt, masksIn, runningPrompt, textOf, viewOf } from './view.ts';
 
 /** Part of the window that is left after a compaction. */
 const TARGET = 0.4;
@@ -24,7 +25,8 @@ export const compact = async (session: Session, reason: Compaction['reason'], si
       { hook: 'compact', fix: 'Take one of `job.cuts`.' },
     );
   }
-  const prompt = runningPrompt(session.history.entries);
+  const { branch } = session.history;
+  const prompt = runningPrompt(branch);
   const isBehindPrompt = prompt !== undefined && indexOf(session, plan.keepFrom) > indexOf(session, prompt.id);
   const data = {
     summary: plan.summary,
@@ -35,9 +37,11 @@ export const compact = async (session: Session, reason: Compaction['reason'], si
     ...(isBehindPrompt ? { prompt: prompt.id } : {}),
   };
   const draft: Entry = { kind: 'compaction', data, id: '', parent: null, seq: 0, at: 0 };
-  const tokensAfter = total(viewOf([...session.history.entries, draft]));
+  const tokensAfter = total(viewOf({ ...branch, entries: [...branch.entries, draft] }));
   const before = session.view().length;
-  await session.append([{ kind: 'compaction', data: { ...data, tokensAfter } }]);
+  // What stands in for the prompt has to lie behind the cut as well, for nothing else is read from before it.
+  const mask = isBehindPrompt ? masksIn(branch.entries).get(prompt.id) : undefined;
+  await session.append([{ kind: 'compaction', data: { ...data, tokensAfter } }, ...(mask ? [{ kind: 'mask', data: mask } as const] : [])]);
   session.emit('compacted', { messages: before - session.view().length + 1, tokensBefore: job.tokens, tokensAfter });
   return true;
 };
@@ -46,7 +50,8 @@ const indexOf = (session: Session, id: string): number => session.history.entrie
 const total = (messages: readonly { readonly tokens: number }[]): number => messages.reduce((sum, message) => sum + message.tokens, 0);
 
 const jobOf = (session: Session, reason: Compaction['reason'], instructions: string | undefined): Compaction => {
-  const { entries } = session.history;
+  const { branch } = session.history;
+  const { entries } = branch;
   const at = entries.findLastIndex((entry) => entry.kind === 'compaction');
   const earlier = entries[at];
   const previous = earlier?.kind === 'compaction' ? earlier : undefined;
@@ -61,7 +66,7 @@ const jobOf = (session: Session, reason: Compaction['reason'], instructions: str
       const message = seen.get(entry.id) ?? entry.data;
       return { id: entry.id, by: byOf(entry), tokens: estimateMessage(message), text: described(message), paths: pathsIn(message) };
     }),
-    cuts: cutsOf(entries, inView),
+    cuts: cutsOf(branch, inView),
     tokens: total(session.view()),
     target: Math.floor(session.limits.contextWindow * TARGET),
     ...(previous ? { previous: previous.data.summary } : {}),
@@ -69,10 +74,10 @@ const jobOf = (session: Session, reason: Compaction['reason'], instructions: str
 };
 
 /** Before a prompt, or before a reply of the running turn: never between a call and its result. */
-const cutsOf = (entries: readonly Entry[], inView: readonly Entry[]): readonly string[] => {
+const cutsOf = (branch: Branch, inView: readonly Entry[]): readonly string[] => {
   // It may have left the view with an earlier cut, and is carried along then.
-  const prompt = runningPrompt(entries);
-  const begun = new Set(prompt ? entries.slice(entries.indexOf(prompt) + 1) : []);
+  const prompt = runningPrompt(branch);
+  const begun = new Set(prompt ? branch.entries.slice(branch.entries.indexOf(prompt) + 1) : []);
   return inView.slice(1).flatMap((entry) => {
     const isStep = begun.has(entry) && entry.kind === 'message' && entry.data.role === 'assistant';
     return isPrompt(entry) || isStep ? [entry.id] : [];
