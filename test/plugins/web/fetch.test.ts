@@ -185,6 +185,8 @@ describe('B038: what is large, binary or mislabelled', () => {
     ['nothing', 'text/html', Buffer.from('<p>é', 'utf8'), 'é'],
     ['nothing, of old', 'text/html', Buffer.from('<p>\xe9', 'latin1'), 'é'],
     ['a header that nobody knows', 'text/html; charset=klingon', Buffer.from('<p>é', 'utf8'), 'é'],
+    ['nothing, where the header names no charset', 'text/html; charset=Base-64', Buffer.from('<p>é', 'utf8'), 'é'],
+    ['nothing, where the header names another', 'text/html; charset=hex', Buffer.from('<p>é', 'utf8'), 'é'],
     ['iso-2022-jp', 'text/plain; charset=iso-2022-jp', Buffer.from('\x1b$BF|K\\\x1b(B', 'latin1'), '日本'],
   ])('B038: the charset comes from %s', async (_name, type, body, expected) => {
     expect(textOf(await read(await page(body, { 'content-type': type })))).toBe(expected);
