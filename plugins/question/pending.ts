@@ -13,22 +13,26 @@ const isPending = (value: unknown): boolean => {
 };
 const PENDING = checkedBy<{ readonly pending: Pending | null }>('a form or null', ({ pending }) => pending === null || isPending(pending));
 
+type OnAnswer = (answered: { readonly id: string; readonly fields: readonly QuestionField[]; readonly values: FieldValues }) => void;
 type Parts = Pick<Scope<unknown, never>, 'session' | 'state' | 'ids' | 'warn'>;
 
 export class PendingForm {
   readonly #kept: { readonly value: Pending | null; record(data: { readonly pending: Pending | null }): Promise<void> };
   readonly #at: Parts;
-  readonly #onAnswer: (fields: readonly QuestionField[], values: FieldValues) => void;
+  readonly #onAnswer: OnAnswer;
   /** What was put to people here, answered or not. */
   #put: { readonly id: string; readonly controller: AbortController; isAnswered: boolean } | undefined;
 
-  constructor(at: Parts, onAnswer: (fields: readonly QuestionField[], values: FieldValues) => void) {
+  constructor(at: Parts, onAnswer: OnAnswer) {
     this.#at = at;
     this.#onAnswer = onAnswer;
     this.#kept = at.state<Pending | null, typeof PENDING>({ name: 'pending', data: PENDING, initial: null, fold: (_, { pending }) => pending });
   }
   get isThere(): boolean {
     return this.#pending !== null;
+  }
+  isOpen(id: string): boolean {
+    return this.#pending?.id === id;
   }
   get #pending(): Pending | null {
     const { value } = this.#kept;
@@ -66,7 +70,7 @@ export class PendingForm {
     try {
       const { values } = await this.#at.session.ask({ kind: 'question', text, choices: [], fields, standing: true }, put.controller.signal);
       put.isAnswered = true;
-      if (values) this.#onAnswer(fields, values);
+      if (values) this.#onAnswer({ id, fields, values });
     } catch (error) {
       if (!put.controller.signal.aborted) this.#at.warn(`The question of the model could not be put to you: ${messageOf(error)}`);
     }

@@ -3,7 +3,7 @@ import type { Entry } from '../../../kernel/index.ts';
 import { createMemoryStore, createTestSession, hang, manualClock, say, use } from '../../../kernel/testkit/index.ts';
 import plugin from '../../../plugins/question/index.ts';
 import { type Home, makeHome } from '../../home.ts';
-import { answerIn, DATABASE, lastTexts, openIn } from './form.ts';
+import { answerIn, DATABASE, lastTexts, openIn, PLATFORMS } from './form.ts';
 
 let home: Home;
 beforeEach(() => {
@@ -74,6 +74,32 @@ describe('after a restart', () => {
     // Meanwhile the conversation has gone on, and the question with it.
     await session.run('what now?');
     await vi.waitFor(async () => expect((await session.client.snapshot()).questions).toEqual([]));
+  });
+});
+
+describe('in two processes', () => {
+  test('the second answer does not turn over the first, and leaves alone what was asked since', async () => {
+    const again = use('question', { questions: [PLATFORMS] });
+    const first = await home.start([ask, again, say('so be it')]);
+    await first.run('go');
+    const second = await home.start([], { session: first.id });
+    await openIn(second);
+    await answerIn(first, ['pg']);
+    expect(await openIn(first)).toMatchObject({ fields: [PLATFORMS] });
+
+    const ended = second.log.until('turn.ended');
+    await second.client.answer((await openIn(second)).id, ['sqlite']);
+    await ended;
+    expect(second.requests).toEqual([]);
+    expect(second.log.of('reply.accepted')).toMatchObject([{ visible: expect.stringContaining('counts for nothing') }]);
+    // Here as well it is what was asked last that is open.
+    expect(await openIn(second)).toMatchObject({ fields: [PLATFORMS] });
+    await answerIn(first, [['mac']]);
+    expect(lastTexts(first).slice(-3)).toEqual([
+      'user: Question: Which database shall it be? Answer: SQLite',
+      expect.stringContaining('counts for nothing'),
+      'user: Question: Which platforms? Answer: macOS',
+    ]);
   });
 });
 
