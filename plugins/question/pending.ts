@@ -7,9 +7,17 @@ interface Pending {
   readonly session: string;
   readonly fields: readonly QuestionField[];
 }
+const isOption = (value: unknown): boolean => {
+  const { value: name, label } = (value ?? {}) as Partial<QuestionField['options'][number]>;
+  return typeof name === 'string' && typeof label === 'string';
+};
+const isField = (value: unknown): boolean => {
+  const { question, options } = (value ?? {}) as Partial<QuestionField>;
+  return typeof question === 'string' && Array.isArray(options) && options.every(isOption);
+};
 const isPending = (value: unknown): boolean => {
   const { id, session, fields } = (value ?? {}) as Partial<Pending>;
-  return typeof id === 'string' && typeof session === 'string' && Array.isArray(fields);
+  return typeof id === 'string' && typeof session === 'string' && Array.isArray(fields) && fields.length > 0 && fields.every(isField);
 };
 const PENDING = checkedBy<{ readonly pending: Pending | null }>('a form or null', ({ pending }) => pending === null || isPending(pending));
 

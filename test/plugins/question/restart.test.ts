@@ -77,6 +77,35 @@ describe('after a restart', () => {
   });
 });
 
+test.each([[[null]], [[{}]], [[{ question: 'Q', options: [null] }]], [[{ question: 1, options: [] }]], [[]]])(
+  'a damaged form, %j, is not put to anybody',
+  async (fields) => {
+    const store = createMemoryStore(manualClock());
+    await using before = await createTestSession({ plugins: [plugin as never], script: [ask], store, interactive: true });
+    await before.run('go');
+    const record = await store.get(before.id);
+    if (!record) throw new Error('there is no session');
+    await store.create({ ...record, id: 'damaged' });
+    const lease = await store.claim('damaged');
+    const kept = (await before.entries()).filter(({ kind }) => kind !== 'plugin');
+    const pending = { id: 'form', session: 'damaged', fields };
+    const damaged = {
+      kind: 'plugin',
+      data: { plugin: 'question', slice: 'pending', data: { pending } },
+      id: 'd',
+      parent: kept.at(-1)?.id ?? null,
+      seq: 99,
+      at: 0,
+    };
+    await store.append('damaged', [...kept, damaged as never], { epoch: lease.epoch });
+    await lease.release();
+    await using session = await createTestSession({ plugins: [plugin as never], script: [ask], store, session: 'damaged', interactive: true });
+    expect((await session.client.snapshot()).questions).toEqual([]);
+    await session.run('ask again');
+    await openIn(session);
+  },
+);
+
 describe('in two processes', () => {
   test('the second answer does not turn over the first, and leaves alone what was asked since', async () => {
     const again = use('question', { questions: [PLATFORMS] });
