@@ -53,9 +53,20 @@ const enough = (): ((entry: Entry) => boolean) => {
   };
 };
 
-const promptBefore = (entries: readonly Entry[]): string | undefined => {
+/** The newest compaction. */
+export const cutIn = (entries: readonly Entry[]): Extract<Entry, { kind: 'compaction' }> | undefined => {
   const cut = entries.findLast((entry) => entry.kind === 'compaction');
-  const prompt = cut?.kind === 'compaction' ? cut.data.prompt : undefined;
+  return cut?.kind === 'compaction' ? cut : undefined;
+};
+/** Index of the first entry that stays in view. Where a damaged file has lost that one, only what follows the compaction is known to stay. */
+export const keptFrom = (entries: readonly Entry[]): number => {
+  const cut = cutIn(entries);
+  if (!cut) return 0;
+  const at = entries.findIndex((entry) => entry.id === cut.data.keepFrom);
+  return at < 0 ? entries.indexOf(cut) : at;
+};
+const promptBefore = (entries: readonly Entry[]): string | undefined => {
+  const prompt = cutIn(entries)?.data.prompt;
   return prompt === undefined || entries.some((entry) => entry.id === prompt) ? undefined : prompt;
 };
 

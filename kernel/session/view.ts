@@ -3,7 +3,7 @@ import type { Block, CallBlock, Entry, EntryData, Message, NewEntry } from '../d
 import type { ViewMessage } from '../hooks/subjects.ts';
 import { withoutImages } from '../images.ts';
 import { estimateMessage } from '../tokens.ts';
-import type { Branch, MessageEntry } from './branch.ts';
+import { type Branch, cutIn, keptFrom, type MessageEntry } from './branch.ts';
 
 type Mask = EntryData['mask'];
 
@@ -34,11 +34,9 @@ export const runningPrompt = ({ entries, carried }: Held): MessageEntry | undefi
 type Held = Pick<Branch, 'entries' | 'carried'>;
 
 export const viewOf = ({ entries, carried }: Held): readonly ViewMessage[] => {
-  const at = entries.findLastIndex((entry) => entry.kind === 'compaction');
-  const compaction = at < 0 ? undefined : entries[at];
-  const kept = compaction?.kind === 'compaction' ? entries.slice(entries.findIndex((entry) => entry.id === compaction.data.keepFrom)) : entries;
-  const view = render(kept);
-  if (compaction?.kind !== 'compaction') return view;
+  const compaction = cutIn(entries);
+  const view = render(entries.slice(keptFrom(entries)));
+  if (!compaction) return view;
   const summary = plain(compaction.id, reminder(`Summary of the conversation so far:\n\n${compaction.data.summary}`));
   const id = compaction.data.prompt;
   const prompt = carried?.id === id ? carried : entries.find((entry) => entry.id === id);

@@ -302,3 +302,24 @@ test('whatever was done with it, it says what all of its entries say', { timeout
     { numRuns: RUNS },
   );
 });
+
+test('where a damaged file has lost the entry of a cut, the summary and what follows it are shown', () => {
+  const message = (id: string, text: string): Entry => ({
+    id,
+    parent: null,
+    seq: 1,
+    at: 0,
+    kind: 'message',
+    data: { role: 'user', origin: 'user', blocks: [{ type: 'text', text }] },
+  });
+  const cut: Entry = {
+    id: 'c',
+    parent: null,
+    seq: 2,
+    at: 0,
+    kind: 'compaction',
+    data: { summary: 'earlier', keepFrom: 'lost', reason: 'threshold', tokensBefore: 9, tokensAfter: 1 },
+  };
+  const view = viewOf({ entries: [message('a', 'one'), cut, message('b', 'two')] });
+  expect(view.map(({ entry }) => entry)).toEqual(['c', 'b']);
+});
