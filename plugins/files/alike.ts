@@ -5,11 +5,17 @@ const MIN_LIKENESS = 0.65;
 type Lines = readonly string[];
 const inner = (lines: Lines): Lines => lines.slice(1, -1);
 
-/** Whether the lines between the first and the last are, on average, alike. Lines that have no partner count as unlike. */
+const filledLines = (lines: Lines): number => lines.filter((line) => line !== '').length;
+
+/**
+ * Whether the lines between the first and the last are, on average, alike. Lines that have no partner count as unlike; of those that
+ * are not blank the run has no more than were asked for: whoever did not name a line does not want it replaced.
+ */
 export const isBlockAlike = (run: Lines, old: Lines): boolean => {
   const [have, asked] = [inner(run), inner(old)];
   const count = Math.max(have.length, asked.length);
   if (count === 0) return true;
+  if (filledLines(have) > filledLines(asked)) return false;
   const sum = asked.reduce((total, line, index) => total + likeness(line, have[index]), 0);
   return sum / count >= MIN_LIKENESS;
 };

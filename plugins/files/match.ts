@@ -16,6 +16,8 @@ interface Strategy {
   readonly settles?: true;
   /** Too loose to be applied to several places at once. */
   readonly single?: true;
+  /** White space at the ends was put aside: the place must still begin and end where the old text does. */
+  readonly standsApart?: true;
 }
 
 export interface Found {
@@ -52,10 +54,11 @@ export const findPlace = (text: string, wish: Wish, replaceAll: boolean, exactOn
 const strategiesFor = (text: string, { old }: Wish, exactOnly: boolean): readonly Strategy[] =>
   exactOnly || text.length > MAX_LOOSE_TEXT || old.length > MAX_LOOSE_OLD ? STRATEGIES.slice(0, 1) : STRATEGIES;
 
-const attempt = ({ name, read, find }: Strategy, text: string, asked: Wish): Found | undefined => {
+const attempt = ({ name, read, find, standsApart }: Strategy, text: string, asked: Wish): Found | undefined => {
   const wish = read(asked);
   if (wish === undefined || wish.old === '') return undefined;
-  const spans = find(text, wish.old);
+  const found = find(text, wish.old);
+  const spans = standsApart ? found.filter((span) => isApart(text, span, asked.old)) : found;
   return spans.length === 0 ? undefined : { how: name, spans, wish };
 };
 
@@ -132,6 +135,22 @@ const acrossWhitespace = (text: string, old: string): readonly Span[] => {
   return Array.from(fold(text).matchAll(pattern), (match) => ({ start: match.index, end: match.index + match[0].length }));
 };
 
+/** Whether a place begins and ends where the old text does: at white space or where the line ends, else not within a word. `count ` is not in `counter`. */
+const isApart = (text: string, { start, end }: Span, old: string): boolean => {
+  const feed = text.indexOf('\n', end);
+  const before = start === 0 ? '' : text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  const behind = text.slice(end, feed < 0 ? text.length : feed);
+  // A bracket of its own line is another one than those within lines.
+  const isBare = !HAS_WORD.test(old);
+  const lead = old.slice(0, old.length - old.trimStart().length);
+  const trail = old.slice(old.trimEnd().length);
+  if (isBare && ((lead.includes('\n') && before.trim() !== '') || (trail.includes('\n') && behind.trim() !== ''))) return false;
+  return isEdge(lead, before.at(-1), text[start]) && isEdge(trail, behind[0], text[end - 1]);
+};
+const isEdge = (space: string, next = ' ', own = ''): boolean => next.trim() === '' || (space === '' && !(WORD.test(next) && WORD.test(own)));
+const HAS_WORD = /[\p{L}\p{N}]/u;
+const WORD = /[\p{L}\p{N}_$]/u;
+
 const byIndentation = (text: string, old: string): readonly Span[] =>
   runs(text, old, sameSize, isEqual).filter((span) => outdent(text.slice(span.start, span.end)) === outdent(old));
 
@@ -144,7 +163,11 @@ const outdent = (text: string): string => {
 // ---- how they read the wish ----
 
 const asIs = (wish: Wish): Wish => wish;
-const threeLines = (wish: Wish): Wish | undefined => (wish.old.replace(/\n$/, '').split('\n').length >= 3 ? wish : undefined);
+/** At least three, the first or the last of which tells one block from another: braces and blank lines are everywhere. */
+const threeLines = (wish: Wish): Wish | undefined => {
+  const lines = wish.old.replace(/\n$/, '').split('\n');
+  return lines.length >= 3 && HAS_WORD.test(`${lines[0]}${lines.at(-1)}`) ? wish : undefined;
+};
 
 /** Without the white space around the old text; what the new text has of it at its ends goes too. */
 const trimmed = ({ old, wanted }: Wish): Wish => {
@@ -167,10 +190,10 @@ const STRATEGIES: readonly Strategy[] = [
   { name: 'look-alike characters', read: asIs, find: (text, old) => occurrences(fold(text), fold(old)), settles: true },
   { name: 'lines without their indentation', read: asIs, find: (text, old) => runs(text, old, sameSize, isEqual) },
   { name: 'first and last line', read: threeLines, find: (text, old) => runs(text, old, similarSizes, isBlockAlike), single: true },
-  { name: 'words without white space', read: trimmed, find: acrossWhitespace },
+  { name: 'words without white space', read: trimmed, find: acrossWhitespace, standsApart: true },
   // Comes after looser ones: it only settles between several runs that differ in nothing but indentation.
   { name: 'relative indentation', read: asIs, find: byIndentation },
   { name: 'text without escapes', read: unescaped, find: occurrences },
-  { name: 'text without white space around it', read: trimmedIfItMatters, find: occurrences },
+  { name: 'text without white space around it', read: trimmedIfItMatters, find: occurrences, standsApart: true },
   { name: 'surrounding lines', read: threeLines, find: (text, old) => runs(text, old, sameSize, isContextAlike), single: true },
 ];
