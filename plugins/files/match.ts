@@ -1,4 +1,4 @@
-import { isBlockAlike, isContextAlike } from './alike.ts';
+import { isBlockAlike, isContextAlike, type Spend } from './alike.ts';
 import type { Span } from './endings.ts';
 
 /** What an edit asks for, with plain LF. */
@@ -33,6 +33,11 @@ const MAX_LOOSE_TEXT = 4_194_304;
 const MAX_LOOSE_OLD = 65_536;
 /** Most words of a text that is compared word by word: the engine refuses an expression that is too large. */
 const MAX_LOOSE_WORDS = 2_000;
+
+/** Pairs of characters that are compared for one loose reading: a few seconds. A file in which one line stands thousands of times could take hours. */
+const MAX_WORK = 100_000_000;
+/** What a line costs beside its characters, in pairs of them. */
+const LINE_WORK = 100;
 
 /** Most places that are held, to be counted or replaced; a text of one letter occurs millions of times in a large file. */
 export const MAX_PLACES = 1_000_000;
@@ -90,7 +95,12 @@ export const fold = (text: string): string =>
 const bare = (line: string): string => fold(line).trim();
 
 /** Runs of lines that fit the lines of `old`, tried at every line; `sizes` are the numbers of lines that a run may have. */
-const runs = (text: string, old: string, sizes: (count: number) => readonly number[], fits: (run: readonly string[], old: readonly string[]) => boolean) => {
+const runs = (
+  text: string,
+  old: string,
+  sizes: (count: number) => readonly number[],
+  fits: (run: readonly string[], old: readonly string[], spend: Spend) => boolean,
+) => {
   const hasFeed = old.endsWith('\n');
   const wanted = (hasFeed ? old.slice(0, -1) : old).split('\n').map(bare);
   if (wanted.every((line) => line === '')) return [];
@@ -98,12 +108,18 @@ const runs = (text: string, old: string, sizes: (count: number) => readonly numb
   const bareLines = lines.map(bare);
   const starts = startsOf(lines);
   const spans: Span[] = [];
+  let work = 0;
+  const spend = (more: number): void => void (work += more);
   for (let first = 0; first < lines.length; first++) {
     if (bareLines[first] !== wanted[0]) continue;
     const size = sizes(wanted.length).find((count) => {
       const last = first + count - 1;
-      return last < lines.length && bareLines[last] === wanted.at(-1) && fits(bareLines.slice(first, last + 1), wanted);
+      if (work > MAX_WORK || last >= lines.length || bareLines[last] !== wanted.at(-1)) return false;
+      spend(count * LINE_WORK);
+      return fits(bareLines.slice(first, last + 1), wanted, spend);
     });
+    // What was found so far may not be all, and one of several must not pass for the only one.
+    if (work > MAX_WORK) return [];
     if (size === undefined) continue;
     const end = (starts[first + size] ?? text.length + 1) - 1;
     spans.push({ start: starts[first] ?? 0, end: hasFeed ? Math.min(end + 1, text.length) : end });
@@ -137,15 +153,19 @@ const acrossWhitespace = (text: string, old: string): readonly Span[] => {
 
 /** Whether a place begins and ends where the old text does: at white space or where the line ends, else not within a word. `count ` is not in `counter`. */
 const isApart = (text: string, { start, end }: Span, old: string): boolean => {
-  const feed = text.indexOf('\n', end);
-  const before = start === 0 ? '' : text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
-  const behind = text.slice(end, feed < 0 ? text.length : feed);
-  // A bracket of its own line is another one than those within lines.
-  const isBare = !HAS_WORD.test(old);
   const lead = old.slice(0, old.length - old.trimStart().length);
   const trail = old.slice(old.trimEnd().length);
-  if (isBare && ((lead.includes('\n') && before.trim() !== '') || (trail.includes('\n') && behind.trim() !== ''))) return false;
-  return isEdge(lead, before.at(-1), text[start]) && isEdge(trail, behind[0], text[end - 1]);
+  // A bracket of its own line is another one than those within lines.
+  const isBare = !HAS_WORD.test(old);
+  if (isBare && lead.includes('\n') && !isBlankTo(text, start - 1, -1)) return false;
+  if (isBare && trail.includes('\n') && !isBlankTo(text, end, 1)) return false;
+  return isEdge(lead, text[start - 1], text[start]) && isEdge(trail, text[end], text[end - 1]);
+};
+/** Whether the line has nothing more in a direction. Step by step: a line may be all of the file. */
+const isBlankTo = (text: string, from: number, step: 1 | -1): boolean => {
+  let at = from;
+  while (text[at] !== undefined && text[at] !== '\n' && text[at]?.trim() === '') at += step;
+  return text[at] === undefined || text[at] === '\n';
 };
 const isEdge = (space: string, next = ' ', own = ''): boolean => next.trim() === '' || (space === '' && !(WORD.test(next) && WORD.test(own)));
 const HAS_WORD = /[\p{L}\p{N}]/u;
