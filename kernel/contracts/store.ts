@@ -51,6 +51,37 @@ export interface SessionQuery {
   readonly before?: number;
 }
 
+export interface SearchQuery {
+  /** Words, each of which has to be found somewhere in a session; between double quotes several that stand together. */
+  readonly text: string;
+  readonly root?: string;
+  /** Default: what people and models said. */
+  readonly roles?: readonly ('user' | 'assistant' | 'tool')[];
+  /** Sessions, at most. */
+  readonly limit: number;
+  /** How far back is looked, as a multiple of the newest 2,000 places of each word. Default 1. */
+  readonly depth?: number;
+}
+export interface SearchPlace {
+  readonly entry: string;
+  readonly seq: number;
+  readonly role: 'user' | 'assistant' | 'tool';
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly snippet: readonly { readonly text: string; readonly isHit: boolean }[];
+}
+export interface SearchHit {
+  readonly session: SessionRecord;
+  /** The best first; empty where title, folder, model or id fit. */
+  readonly places: readonly SearchPlace[];
+}
+export interface SearchResult {
+  /** What fits by title, folder, model or id; then what was said, the best first; then what fits those loosely. */
+  readonly hits: readonly SearchHit[];
+  /** Whether there is more behind what was looked at: older places, or messages that are not in the index yet. */
+  readonly hasMore: boolean;
+}
+
 export interface BranchQuery {
   /** Default: the session's own. */
   readonly head?: string;
@@ -78,6 +109,8 @@ export interface Store {
   branch(id: string, query?: BranchQuery): Later<readonly Entry[]>;
   /** Entries of every branch, newest first. */
   read(id: string, query: { readonly before?: number; readonly limit: number; readonly kinds?: readonly EntryKind[] }): Later<readonly Entry[]>;
+  /** Conversations in which words occur. Absent: this store cannot be searched. */
+  search?(query: SearchQuery): Later<SearchResult>;
   /** Removes a session and all that belongs to it. */
   remove(id: string): Later<void>;
   close(): Later<void>;

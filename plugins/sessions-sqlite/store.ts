@@ -19,6 +19,7 @@ import { appendEntries, chainOf } from './entries.ts';
 import { placeOf } from './files.ts';
 import { createHoldings, type Holdings } from './holdings.ts';
 import { checkLease, dropLease } from './leases.ts';
+import { SEARCH } from './search/limits.ts';
 import { deleteSession, findSession, insertSession, patchSession, standingOf, unknownSession } from './records.ts';
 import { entriesOf, ofKinds, type StoredEntry } from './tables.ts';
 
@@ -60,8 +61,15 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
       await access.use((connection) => dropLease(connection, id, epoch));
     } catch {
       holdings.abandon(id, epoch);
+      return;
     }
+    await keepIndexed().catch(() => undefined);
   };
+  /** A search does it as well, so nothing is lost where this fails. */
+  const keepIndexed = (): Promise<void> =>
+    access.use(async (connection) => {
+      if (isBehind(connection)) (await import('./search/indexing.ts')).indexSome(connection, SEARCH.behindTurnMs);
+    });
 
   return {
     name: 'sqlite',
@@ -126,6 +134,12 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
         return decoded(id, await queriesOn(connection.db).entries(id, query));
       }),
 
+    search: (query) =>
+      access.use(async (connection) => {
+        const { search } = await import('./search/search.ts');
+        return search(connection, query);
+      }),
+
     remove: (id) =>
       access.use((connection) => {
         connection.atomic(() => {
@@ -140,6 +154,12 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
       holdings.clear();
     },
   };
+};
+
+/** So many messages are not in the indices that a search would have to be waited for. */
+const isBehind = (connection: Connection): boolean => {
+  const row = connection.prepare<[], { behind: number }>('SELECT coalesce(max(id), 0) - (SELECT last - 1 FROM indexed) AS behind FROM documents').get();
+  return (row?.behind ?? 0) >= SEARCH.piece;
 };
 
 const patched = (record: SessionRecord, patch: SessionPatch): SessionRecord => ({

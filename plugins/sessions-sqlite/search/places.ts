@@ -1,0 +1,98 @@
+/** Messages in which a word occurs, the newest first. */
+import type { SearchQuery } from '../../../kernel/index.ts';
+import type { Connection } from '../database.ts';
+import { contentOf } from './indexing.ts';
+import { SEARCH } from './limits.ts';
+import { folded, hasLetters, hasSigns, isIdeographic, quoted, triplesOf } from './words.ts';
+
+export interface Found {
+  readonly ids: readonly number[];
+  /** There are more, further back. */
+  readonly hasMore: boolean;
+}
+interface Look {
+  readonly connection: Connection;
+  readonly query: SearchQuery;
+  /** Candidates, at most. */
+  readonly most: number;
+}
+
+export const placesOf = (connection: Connection, query: SearchQuery, word: string): Found => {
+  const look: Look = { connection, query, most: SEARCH.candidates * Math.max(1, Math.floor(query.depth ?? 1)) };
+  const { roles = ['user', 'assistant'] } = query;
+  const isTool = roles.includes('tool');
+  const isSaid = roles.includes('user') || roles.includes('assistant');
+  const found = [...(isSaid ? wholeWords(look, 'words', word) : []), ...(isTool ? wholeWords(look, 'tool_words', word) : [])];
+  const within = isSaid && new Set(found).size < SEARCH.enough ? withinWords(look, word) : [];
+  const ids = [...new Set([...found, ...within])].sort((a, b) => b - a);
+  return { ids: ids.slice(0, look.most), hasMore: ids.length >= look.most };
+};
+
+/** The word itself first: words that begin with it cost the more, the more there are. */
+const wholeWords = (look: Look, table: 'words' | 'tool_words', word: string): readonly number[] => {
+  if (!hasLetters(word)) return [];
+  const exact = matches(look, table, quoted(word));
+  const found = exact.length >= look.most ? exact : [...exact, ...matches(look, table, `${quoted(word)} *`)];
+  // The index knows no signs: to it `C++` is `c`.
+  return hasSigns(word) ? holding(look, found, word) : found;
+};
+
+const withinWords = (look: Look, word: string): readonly number[] => {
+  const triples = triplesOf(word);
+  if (triples !== undefined) return holding(look, matches(look, 'triples', triples), word);
+  return isIdeographic(word) ? scanned(look, word) : [];
+};
+
+const matches = ({ connection, query: { root }, most }: Look, table: 'words' | 'tool_words' | 'triples', expression: string): readonly number[] => {
+  const newest = `SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid DESC LIMIT ?`;
+  if (root === undefined) return connection.prepare<[string, number], { id: number }>(newest).all(expression, most).map(idOf);
+  return connection
+    .prepare<[string, number, string, number], { id: number }>(
+      `SELECT d.id FROM (${newest}) f CROSS JOIN documents d ON d.id = f.id CROSS JOIN sessions s ON s.id = d.session_id WHERE s.root = ? LIMIT ?`,
+    )
+    .all(expression, most * SEARCH.lookedAt, root, most)
+    .map(idOf);
+};
+const idOf = ({ id }: { readonly id: number }): number => id;
+
+/** Of messages that have all its triples those in which they make up the word. */
+const holding = (look: Look, ids: readonly number[], word: string): readonly number[] => {
+  const wanted = folded(word);
+  return contentsOf(look.connection, ids).flatMap(({ id, text }) => (folded(text).includes(wanted) ? [id] : []));
+};
+
+const scanned = ({ connection, query: { root }, most }: Look, word: string): readonly number[] => {
+  const last = connection.prepare<[], { id: number }>('SELECT max(id) AS id FROM documents').get()?.id ?? 0;
+  const like = `%${word.replace(/[\\%_]/g, '\\$&')}%`;
+  return connection
+    .prepare<[number, string, string | null, string | null, number], { id: number }>(
+      `SELECT d.id FROM documents d CROSS JOIN messages m ON m.session_id = d.session_id AND m.seq = d.seq CROSS JOIN sessions s ON s.id = d.session_id
+       WHERE d.id > ? AND d.role <> 'tool' AND m.content_json LIKE ? ESCAPE '\\' AND (? IS NULL OR s.root = ?) ORDER BY d.id DESC LIMIT ?`,
+    )
+    .all(last - SEARCH.scanned, like, root ?? null, root ?? null, most)
+    .map(idOf);
+};
+
+export interface Content {
+  readonly id: number;
+  readonly text: string;
+}
+/** Texts of documents, the newest first, until enough has been read. */
+export const contentsOf = (connection: Connection, ids: readonly number[]): readonly Content[] => {
+  const rows = connection
+    .prepare<[string], { id: number; content_json: string }>(
+      `SELECT d.id, substr(m.content_json, 1, ${2 * SEARCH.textChars}) AS content_json FROM json_each(?) e
+       CROSS JOIN documents d ON d.id = e.value CROSS JOIN messages m ON m.session_id = d.session_id AND m.seq = d.seq`,
+    )
+    .iterate(JSON.stringify([...ids].sort((a, b) => b - a)));
+  const contents: Content[] = [];
+  let size = 0;
+  for (const { id, content_json: json } of rows) {
+    contents.push({ id, text: contentOf(json) || cutContent(json) });
+    size += json.length;
+    if (size >= SEARCH.rankedBytes) break;
+  }
+  return contents;
+};
+/** Of a long message whose JSON was cut. */
+const cutContent = (json: string): string => (json.startsWith('{"content":"') ? json.slice(12, 12 + SEARCH.textChars).replace(/\\[nrt"\\]/g, ' ') : '');
