@@ -1,7 +1,7 @@
 /** Entries and the rows of messages beside them. */
 import { CastError, type Append, type Entry } from '../../kernel/index.ts';
 import type { Connection } from './database.ts';
-import { contentJson, isFindable, messageIn, summarise } from './projection.ts';
+import { contentJson, messageIn, summarise } from './projection.ts';
 import { standingOf, unknownSession } from './records.ts';
 import type { StoredEntry } from './tables.ts';
 
@@ -34,9 +34,6 @@ export const insertEntry = (connection: Connection, session: string, entry: Entr
   connection
     .prepare<unknown[]>('INSERT INTO messages (session_id, seq, entry_id, role, in_context, created_at, content_json) VALUES (?, ?, ?, ?, ?, ?, ?)')
     .run(session, entry.seq, entry.id, message.role, Number(inContext), entry.at, contentJson(message));
-  // Only noted here, and put into the indices later: that would take longer than all the rest.
-  if (isFindable(message))
-    connection.prepare<unknown[]>('INSERT INTO documents (session_id, seq, role) VALUES (?, ?, ?)').run(session, entry.seq, message.role);
 };
 
 const setInContext = (connection: Connection, session: string, entries: readonly string[], inContext: boolean): void => {

@@ -78,39 +78,6 @@ export const MIGRATIONS: readonly Migration[] = [
       );
     `,
   },
-  {
-    name: 'search',
-    sql: `
-      -- One row for each message that can be found, in the order of time. The indices below have its number, and the text of none.
-      CREATE TABLE documents (
-        id INTEGER PRIMARY KEY,
-        session_id TEXT NOT NULL,
-        seq INTEGER NOT NULL,
-        role TEXT NOT NULL
-      );
-      CREATE INDEX documents_by_session ON documents (session_id, seq);
-      -- Words of what people and models said, words of what tools answered, and triples of letters of the former.
-      CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, tokenize = 'unicode61');
-      CREATE VIRTUAL TABLE tool_words USING fts5(text, content = '', contentless_delete = 1, tokenize = 'unicode61');
-      CREATE VIRTUAL TABLE triples USING fts5(text, content = '', contentless_delete = 1, tokenize = 'trigram', detail = none);
-      -- Documents from first to last - 1 are in the indices: new ones are added at the end, older ones at the beginning.
-      CREATE TABLE indexed (only INTEGER PRIMARY KEY CHECK (only = 1), first INTEGER NOT NULL, last INTEGER NOT NULL);
-
-      INSERT INTO documents (session_id, seq, role)
-        SELECT session_id, seq, role FROM messages
-        WHERE json_valid(content_json) AND (role <> 'user' OR json_extract(content_json, '$.reminder') IS NOT 1) ORDER BY created_at, session_id, seq;
-      INSERT INTO indexed SELECT 1, coalesce(max(id), 0) + 1, coalesce(max(id), 0) + 1 FROM documents;
-
-      CREATE TRIGGER messages_gone AFTER DELETE ON messages
-      BEGIN DELETE FROM documents WHERE session_id = OLD.session_id AND seq = OLD.seq; END;
-      CREATE TRIGGER documents_gone AFTER DELETE ON documents
-      BEGIN
-        DELETE FROM words WHERE rowid = OLD.id;
-        DELETE FROM tool_words WHERE rowid = OLD.id;
-        DELETE FROM triples WHERE rowid = OLD.id;
-      END;
-    `,
-  },
 ];
 
 /** Throws when the database was written by a newer cast; changes nothing. */

@@ -11,9 +11,6 @@ export const messageIn = (entry: Entry): Message | undefined => {
   return entry.kind === 'rejected' ? entry.data.message : undefined;
 };
 
-/** What kernel and plugins remind the model of is found nowhere. */
-export const isFindable = (message: Message): boolean => message.reminder !== true;
-
 /** `{ content, … }`: the visible text, and of the message whatever that text does not say. Images are kept in the entry alone. */
 export const contentJson = (message: Message): string => {
   const { blocks, ...rest } = message;

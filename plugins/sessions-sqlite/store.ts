@@ -16,10 +16,11 @@ import {
 import { createAccess } from './access.ts';
 import type { Connection } from './database.ts';
 import { appendEntries, chainOf } from './entries.ts';
+import { storeError } from './failure.ts';
 import { placeOf } from './files.ts';
 import { createHoldings, type Holdings } from './holdings.ts';
 import { checkLease, dropLease } from './leases.ts';
-import { SEARCH } from './search/limits.ts';
+import type { IndexFile } from './search/index-file.ts';
 import { deleteSession, findSession, insertSession, patchSession, standingOf, unknownSession } from './records.ts';
 import { entriesOf, ofKinds, type StoredEntry } from './tables.ts';
 
@@ -55,21 +56,16 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
     if (unreadable > 0) onWarning(`${unreadable} entries of session ${id} cannot be read and were left out.`, 'STORE_CORRUPT');
     return entries;
   };
+  let opening: Promise<IndexFile> | undefined;
+  const index = (): Promise<IndexFile> => (opening ??= import('./search/index-file.ts').then(({ createIndexFile }) => createIndexFile(place.file)));
   const release = async (id: string, epoch: number): Promise<void> => {
     if (!holdings.remove(id, epoch) || unborn.has(id)) return;
     try {
       await access.use((connection) => dropLease(connection, id, epoch));
     } catch {
       holdings.abandon(id, epoch);
-      return;
     }
-    await keepIndexed().catch(() => undefined);
   };
-  /** A search does it as well, so nothing is lost where this fails. */
-  const keepIndexed = (): Promise<void> =>
-    access.use(async (connection) => {
-      if (isBehind(connection)) (await import('./search/indexing.ts')).indexSome(connection, SEARCH.behindTurnMs);
-    });
 
   return {
     name: 'sqlite',
@@ -134,32 +130,34 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
         return decoded(id, await queriesOn(connection.db).entries(id, query));
       }),
 
-    search: (query) =>
-      access.use(async (connection) => {
-        const { search } = await import('./search/search.ts');
-        return search(connection, query);
-      }),
+    async search(query) {
+      // First of all, so that the database is there.
+      await access.use(() => undefined);
+      const [file, { search }] = await Promise.all([index(), import('./search/search.ts')]);
+      try {
+        return await file.use((connection) => search(connection, query));
+      } catch (error) {
+        throw storeError(error, place);
+      }
+    },
 
-    remove: (id) =>
-      access.use((connection) => {
+    async remove(id) {
+      await access.use((connection) => {
         connection.atomic(() => {
           holdings.checkFree(connection, id);
           if (!unborn.has(id)) deleteSession(connection, id);
         });
         unborn.delete(id);
-      }),
+      });
+      (await index()).forget(id);
+    },
 
     async close() {
       await access.close(holdings.dropAll);
       holdings.clear();
+      (await opening?.catch(() => undefined))?.close();
     },
   };
-};
-
-/** So many messages are not in the indices that a search would have to be waited for. */
-const isBehind = (connection: Connection): boolean => {
-  const row = connection.prepare<[], { behind: number }>('SELECT coalesce(max(id), 0) - (SELECT last - 1 FROM indexed) AS behind FROM documents').get();
-  return (row?.behind ?? 0) >= SEARCH.piece;
 };
 
 const patched = (record: SessionRecord, patch: SessionPatch): SessionRecord => ({

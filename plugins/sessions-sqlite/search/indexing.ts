@@ -1,65 +1,87 @@
-/** Puts messages into the indices, the newest first, a piece at a time: an append only notes them. */
+/** Puts what was said since into the index, session by session, the newest first. */
+import { setImmediate } from 'node:timers/promises';
 import type { Connection } from '../database.ts';
 import { SEARCH } from './limits.ts';
 
-interface Span {
-  readonly first: number;
+/** A clock that was set back in between must not hide a session. */
+const MARGIN_MS = 86_400_000;
+/** Numbers of one millisecond. */
+const NUMBERS = 2_048;
+
+/** Goes on until all is in or the time is over; answers whether all is. Everything else goes on meanwhile. */
+export const indexSome = async (connection: Connection, budgetMs: number): Promise<boolean> => {
+  const endsAt = performance.now() + budgetMs;
+  const newest = connection.prepare<[], { at: number | null }>('SELECT max(updated_at) AS at FROM sessions').get()?.at ?? 0;
+  for (;;) {
+    if (!connection.atomic(() => indexPiece(connection))) break;
+    if (performance.now() >= endsAt) return false;
+    await setImmediate();
+  }
+  connection.prepare<[number]>('UPDATE about SET seen = max(seen, ?)').run(newest - MARGIN_MS);
+  return true;
+};
+
+interface Behind {
+  readonly id: string;
+  readonly from: number;
   readonly last: number;
 }
+
+/** False when there is nothing left. */
+const indexPiece = (connection: Connection): boolean => {
+  const next = connection
+    .prepare<[], Behind>(
+      `SELECT s.id, coalesce(p.seq, 0) AS "from", s.last_seq AS last FROM sessions s LEFT JOIN progress p ON p.session_id = s.id
+       WHERE s.updated_at >= (SELECT seen FROM about) AND s.kind = 'conversation' AND s.last_seq > coalesce(p.seq, 0)
+       ORDER BY s.updated_at DESC LIMIT 1`,
+    )
+    .get();
+  if (!next) return false;
+  const rows = connection
+    .prepare<[string, number, number], Row>(
+      'SELECT session_id, seq, role, created_at, content_json FROM messages WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?',
+    )
+    .all(next.id, next.from, SEARCH.piece);
+  for (const row of rows) indexRow(connection, row);
+  const reached = rows.length < SEARCH.piece ? next.last : (rows.at(-1)?.seq ?? next.last);
+  connection.prepare<[string, number]>('INSERT INTO progress VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq').run(next.id, reached);
+  return true;
+};
+
 interface Row {
-  readonly id: number;
+  readonly session_id: string;
+  readonly seq: number;
   readonly role: string;
+  readonly created_at: number;
   readonly content_json: string;
 }
 
-/** Goes on until all is indexed or the time is over; answers whether all is. */
-export const indexSome = (connection: Connection, budgetMs: number): boolean => {
-  const endsAt = performance.now() + budgetMs;
-  for (;;) {
-    if (connection.atomic(() => indexPiece(connection)) === 0) return true;
-    if (performance.now() >= endsAt) return false;
-  }
-};
-
-const indexPiece = (connection: Connection): number => {
-  const span = connection.prepare<[], Span>('SELECT first, last FROM indexed').get() ?? { first: 1, last: 1 };
-  const newer = rowsOf(connection, 'd.id >= ? ORDER BY d.id', span.last);
-  if (newer.length > 0) {
-    for (const row of newer) indexRow(connection, row);
-    moveTo(connection, { first: span.first, last: (newer.at(-1)?.id ?? span.last) + 1 });
-    return newer.length;
-  }
-  const older = rowsOf(connection, 'd.id < ? ORDER BY d.id DESC', span.first);
-  for (const row of older) indexRow(connection, row);
-  if (older.length > 0) moveTo(connection, { first: older.at(-1)?.id ?? span.first, last: span.last });
-  return older.length;
-};
-
-const rowsOf = (connection: Connection, where: string, from: number): readonly Row[] =>
-  connection
-    .prepare<[number, number], Row>(
-      `SELECT d.id, d.role, m.content_json FROM documents d CROSS JOIN messages m ON m.session_id = d.session_id AND m.seq = d.seq WHERE ${where} LIMIT ?`,
-    )
-    .all(from, SEARCH.piece);
-
-const moveTo = (connection: Connection, { first, last }: Span): void =>
-  void connection.prepare<[number, number]>('UPDATE indexed SET first = ?, last = ?').run(first, last);
-
-const indexRow = (connection: Connection, { id, role, content_json: json }: Row): void => {
-  const text = contentOf(json);
-  if (text === '') return;
+const indexRow = (connection: Connection, row: Row): void => {
+  const { text, isReminder } = messageIn(row.content_json);
+  if (text === '' || isReminder) return;
+  const id = numbered(connection, row);
   const put = (table: string): void => void connection.prepare<[number, string]>(`INSERT INTO ${table} (rowid, text) VALUES (?, ?)`).run(id, text);
-  if (role === 'tool') return put('tool_words');
+  if (row.role === 'tool') return put('tool_words');
   put('words');
   put('triples');
 };
 
-/** Of a row of messages: what was said, as far as it is found. */
-export const contentOf = (json: string): string => {
+/** By time, so that the newest places of a word are those with the highest numbers. */
+const numbered = (connection: Connection, { session_id: session, seq, role, created_at: at }: Row): number => {
+  const insert = connection.prepare<[number, string, number, string]>('INSERT OR IGNORE INTO documents (id, session_id, seq, role) VALUES (?, ?, ?, ?)');
+  for (let id = at * NUMBERS + (seq % NUMBERS); ; id += 1) if (insert.run(id, session, seq, role).changes > 0) return id;
+};
+
+interface Said {
+  readonly text: string;
+  readonly isReminder: boolean;
+}
+/** Of a row of messages, as far as it is found. */
+export const messageIn = (json: string): Said => {
   try {
-    const { content } = JSON.parse(json) as { readonly content?: unknown };
-    return typeof content === 'string' ? content.slice(0, SEARCH.textChars) : '';
+    const { content, reminder } = JSON.parse(json) as { readonly content?: unknown; readonly reminder?: unknown };
+    return { text: typeof content === 'string' ? content.slice(0, SEARCH.textChars) : '', isReminder: reminder === true };
   } catch {
-    return '';
+    return { text: '', isReminder: false };
   }
 };

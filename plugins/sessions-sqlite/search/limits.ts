@@ -4,9 +4,8 @@ export const SEARCH = {
   piece: 200,
   /** Characters of a message that are found. */
   textChars: 65_536,
-  /** Milliseconds of indexing before a search answers with what there is, and behind a turn. */
-  beforeSearchMs: 1_000,
-  behindTurnMs: 20,
+  /** Milliseconds of indexing before a search answers with what there is. */
+  indexingMs: 1_000,
   /** Newest places of a word that are ranked among themselves. */
   candidates: 2_000,
   /** Newest places that are looked at for those of one project, per candidate that is wanted. */

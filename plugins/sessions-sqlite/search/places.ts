@@ -1,7 +1,7 @@
 /** Messages in which a word occurs, the newest first. */
 import type { SearchQuery } from '../../../kernel/index.ts';
 import type { Connection } from '../database.ts';
-import { contentOf } from './indexing.ts';
+import { messageIn } from './indexing.ts';
 import { SEARCH } from './limits.ts';
 import { folded, hasLetters, hasSigns, isIdeographic, quoted, triplesOf } from './words.ts';
 
@@ -62,14 +62,14 @@ const holding = (look: Look, ids: readonly number[], word: string): readonly num
 };
 
 const scanned = ({ connection, query: { root }, most }: Look, word: string): readonly number[] => {
-  const last = connection.prepare<[], { id: number }>('SELECT max(id) AS id FROM documents').get()?.id ?? 0;
   const like = `%${word.replace(/[\\%_]/g, '\\$&')}%`;
   return connection
     .prepare<[number, string, string | null, string | null, number], { id: number }>(
-      `SELECT d.id FROM documents d CROSS JOIN messages m ON m.session_id = d.session_id AND m.seq = d.seq CROSS JOIN sessions s ON s.id = d.session_id
-       WHERE d.id > ? AND d.role <> 'tool' AND m.content_json LIKE ? ESCAPE '\\' AND (? IS NULL OR s.root = ?) ORDER BY d.id DESC LIMIT ?`,
+      `SELECT d.id FROM (SELECT * FROM documents WHERE role <> 'tool' ORDER BY id DESC LIMIT ?) d
+       CROSS JOIN messages m ON m.session_id = d.session_id AND m.seq = d.seq CROSS JOIN sessions s ON s.id = d.session_id
+       WHERE m.content_json LIKE ? ESCAPE '\\' AND (? IS NULL OR s.root = ?) LIMIT ?`,
     )
-    .all(last - SEARCH.scanned, like, root ?? null, root ?? null, most)
+    .all(SEARCH.scanned, like, root ?? null, root ?? null, most)
     .map(idOf);
 };
 
@@ -88,7 +88,7 @@ export const contentsOf = (connection: Connection, ids: readonly number[]): read
   const contents: Content[] = [];
   let size = 0;
   for (const { id, content_json: json } of rows) {
-    contents.push({ id, text: contentOf(json) || cutContent(json) });
+    contents.push({ id, text: messageIn(json).text || cutContent(json) });
     size += json.length;
     if (size >= SEARCH.rankedBytes) break;
   }

@@ -10,10 +10,10 @@ import { scoresOf } from './rank.ts';
 import { snippetOf } from './snippet.ts';
 import { wordsOf } from './words.ts';
 
-export const search = (connection: Connection, query: SearchQuery): SearchResult => {
+export const search = async (connection: Connection, query: SearchQuery): Promise<SearchResult> => {
   const words = wordsOf(query.text);
   if (words.length === 0) return { hits: labelled(connection, query, []).map(plainHit), hasMore: false };
-  const isIndexed = indexSome(connection, SEARCH.beforeSearchMs);
+  const isIndexed = await indexSome(connection, SEARCH.indexingMs);
   const hits = new Map<string, SearchHit>();
   const add = (hit: SearchHit): void => {
     const known = hits.get(hit.session.id);

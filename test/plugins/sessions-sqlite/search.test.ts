@@ -1,7 +1,8 @@
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { NewEntry, SearchQuery, Store } from '../../../kernel/index.ts';
-import { MIGRATIONS, migrate } from '../../../plugins/sessions-sqlite/migrations.ts';
 import { manualClock, newRecord, put, says } from '../../contracts/store.ts';
 import { makePlace, type Place } from './place.ts';
 
@@ -143,7 +144,9 @@ test('what is removed, and what is appended later, is found no more and from the
   expect(await idsOf('thimble needle')).toEqual(['a']);
   await store.remove('a');
   expect(await idsOf('needle')).toEqual([]);
-  for (const table of ['documents', 'words', 'triples']) expect(place.client((db) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())).toBe(0);
+  const index = new BetterSqlite3(join(place.folder, 'search.db'), { readonly: true });
+  for (const table of ['documents', 'progress', 'words', 'triples']) expect(index.prepare(`SELECT count(*) FROM ${table}`).pluck().get()).toBe(0);
+  index.close();
 });
 
 test('what was compacted, rewound or turned back is found', async () => {
@@ -158,25 +161,59 @@ test('what was compacted, rewound or turned back is found', async () => {
   expect(await idsOf('thimble')).toEqual(['a']);
 });
 
-test('a database of the first version is indexed from its newest message on', async () => {
-  await begun('a', {}, says('user', 'old needle'));
-  await store.close();
-  // As it was before it could be searched.
-  place.client((db) => {
-    for (const table of ['documents', 'words', 'tool_words', 'triples', 'indexed']) db.exec(`DROP TABLE ${table}`);
-    db.exec('DROP TRIGGER messages_gone; DELETE FROM schema_migrations WHERE version > 1');
-  });
-  store = place.open(manualClock());
-  await begun('b', {}, says('user', 'new needle'));
-  expect(await idsOf('needle')).toEqual(['b', 'a']);
-  expect(place.client((db) => db.prepare('SELECT first, last FROM indexed').get())).toEqual({ first: 1, last: 3 });
-});
+describe('the index', () => {
+  const file = (): string => join(place.folder, 'search.db');
 
-test('each step of the migrations leads from the one before to the present', () => {
-  const db = new BetterSqlite3(':memory:');
-  for (let version = 1; version <= MIGRATIONS.length; version += 1) migrate(db, version, MIGRATIONS.slice(0, version));
-  expect(db.prepare('SELECT count(*) FROM schema_migrations').pluck().get()).toBe(MIGRATIONS.length);
-  db.close();
+  test('is made by the first search, readable by nobody else, and goes with its sessions', async () => {
+    await begun('a', {}, says('user', 'old needle'));
+    expect(existsSync(file())).toBe(false);
+    expect(await idsOf('needle')).toEqual(['a']);
+    expect((statSync(file()).mode & 0o777).toString(8)).toBe('600');
+    await put(store, 'a', ...Array.from({ length: 450 }, (_, index) => says('user', `thing number${1000 + index}`)));
+    expect(await idsOf('number1449')).toEqual(['a']);
+    expect((await find('thing')).hits[0]?.places.map(({ seq }) => seq)).toEqual([451, 450, 449]);
+  });
+
+  test.each([
+    ['damaged', () => writeFileSync(file(), Buffer.alloc(40_960, 7))],
+    ['of another version', () => new BetterSqlite3(file()).exec('PRAGMA user_version = 99').close()],
+    ['removed', () => rmSync(file())],
+    ['cut off', () => writeFileSync(file(), readFileSync(file()).subarray(0, 5_000))],
+  ])('is made anew where it is %s', async (_, harm) => {
+    await begun('a', {}, says('user', 'a needle'));
+    expect(await idsOf('needle')).toEqual(['a']);
+    await store.close();
+    for (const side of ['-wal', '-shm']) rmSync(`${file()}${side}`, { force: true });
+    harm();
+    store = place.open(manualClock());
+    expect(await idsOf('needle')).toEqual(['a']);
+    expect(place.warnings).toEqual([]);
+  });
+
+  test('follows a store that took the place of another', async () => {
+    await begun('a', {}, says('user', 'a needle'));
+    expect(await idsOf('needle')).toEqual(['a']);
+    await store.close();
+    for (const side of ['', '-wal', '-shm']) rmSync(`${place.file}${side}`, { force: true });
+    store = place.open(manualClock());
+    await begun('b', {}, says('user', 'b needle'));
+    expect(await idsOf('needle')).toEqual(['b']);
+  });
+
+  test('two stores of one home search and append side by side', async () => {
+    const other = place.open(manualClock());
+    await begun('a', {}, says('user', 'needle one'));
+    await Promise.all([
+      (async () => {
+        for (let index = 0; index < 10; index += 1) await put(store, 'a', says('user', `needle ${index}`));
+      })(),
+      ...Array.from({ length: 10 }, () => other.search?.({ text: 'needle', limit: 5 })),
+      ...Array.from({ length: 10 }, () => find('needle')),
+    ]);
+    for (const each of [store, other]) expect((await each.search?.({ text: 'needle', limit: 5 }))?.hits[0]?.places).toHaveLength(3);
+    const count = (): unknown => new BetterSqlite3(file(), { readonly: true }).prepare('SELECT count(*) FROM documents').pluck().get();
+    expect(count()).toBe(11);
+  });
 });
 
 test('any text can be asked for', async () => {
