@@ -83,6 +83,13 @@ export const wholeNumber = (flag: string, value: string): number => {
   throw usageError(`${flag} ${value} is no whole number above 0`, `For instance ${flag} 20.`);
 };
 
+/** US dollars. */
+export const amount = (flag: string, value: string): number => {
+  const number = Number(value);
+  if (value.trim() !== '' && Number.isFinite(number) && number >= 0) return number;
+  throw usageError(`${flag} ${value} is no amount of US dollars`, `For instance ${flag} 0.50.`);
+};
+
 // ---- what the parser could not make sense of ----
 
 type SyntaxError = Error & { readonly candidates?: readonly { readonly reason: string | null }[] };

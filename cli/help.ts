@@ -10,6 +10,8 @@ const VALUES: Readonly<Record<string, string>> = {
   '--session': 'ID',
   '--format': 'FORMAT',
   '--max-steps': 'N',
+  '--max-cost': 'USD',
+  '--max-tokens': 'N',
   '--limit': 'N',
   '--permission-mode': 'MODE',
   '--allow': 'RULE',

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import type { CastConfig, PermissionsConfig, SessionWish } from '../kernel/index.ts';
 import { messageOf } from '../kernel/errors.ts';
-import { CastCommand, oneOf, pluginSwitches, usageError, wholeNumber } from './arguments.ts';
+import { amount, CastCommand, oneOf, pluginSwitches, usageError, wholeNumber } from './arguments.ts';
 import { readNamedFile } from './named-file.ts';
 import { workingFolder } from './opening.ts';
 import { run } from './run.ts';
@@ -38,6 +38,8 @@ export class RunCommand extends CastCommand {
   isEphemeral = Option.Boolean('--no-session', false, { description: 'Keep nothing of this session' });
   format = Option.String('--format', 'text', { description: 'text, json or stream-json' });
   maxSteps = Option.String('--max-steps', { description: 'Most model calls of the turn' });
+  maxCost = Option.String('--max-cost', { description: 'Most US dollars of this run' });
+  maxTokens = Option.String('--max-tokens', { description: 'Most tokens of this run, prompts and replies together' });
   bypass = Option.Boolean('--bypass-permissions', false, { description: 'Answer every question with yes; deny rules stay' });
   mode = Option.String('--permission-mode', { description: 'default, ask or bypass' });
   allow = Option.Array('--allow', [], { description: 'Allow a rule, such as "bash(git status:*)"' });
@@ -75,7 +77,11 @@ export class RunCommand extends CastCommand {
   #config(): CastConfig {
     const permissions = this.#permissions();
     const plugins = pluginSwitches(this.plugins);
-    const limits = this.maxSteps === undefined ? {} : { maxSteps: wholeNumber('--max-steps', this.maxSteps) };
+    const limits = {
+      ...given('maxSteps', this.maxSteps === undefined ? undefined : wholeNumber('--max-steps', this.maxSteps)),
+      ...given('maxCost', this.maxCost === undefined ? undefined : amount('--max-cost', this.maxCost)),
+      ...given('maxTokens', this.maxTokens === undefined ? undefined : wholeNumber('--max-tokens', this.maxTokens)),
+    };
     return {
       ...given('model', this.model),
       ...given('reasoning', this.reasoning),

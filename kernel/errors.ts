@@ -35,6 +35,8 @@ export const ERRORS = {
   INPUT_TOO_LARGE: trait(3, 'The prompt or standard input is over its limit.'),
   ANSWER_INVALID: trait(3, 'An answer to a question does not fit what was asked.'),
   TURN_LIMIT: trait(1, 'The turn reached the limit of steps, calls or time that was set for it.'),
+  BUDGET_EXCEEDED: trait(1, 'The next request could go over the budget of a run, a session or a day, so it was not sent.'),
+  BUDGET_NO_PRICE: trait(3, 'A budget in money is set, and the price of the model is not known.'),
   REPLY_REJECTED: trait(1, 'Every reply of the model was turned back by a plugin.'),
   EMPTY_REPLY: trait(1, 'The model returned nothing, twice.', true),
   REFUSED: trait(1, 'The model or its content filter refused to answer.'),

@@ -31,8 +31,8 @@ export interface Hooks {
   offer(offer: S.Offer, step: S.StepContext): Nothing;
   /** The request is built. May prune or annotate messages for this request only. */
   context(messages: readonly S.ViewMessage[], step: S.StepContext): Maybe<readonly S.ViewMessage[]>;
-  /** Last before sending. May change the model and parameters. */
-  request(request: S.ModelRequest, step: S.StepContext): Maybe<Partial<S.ModelRequest>>;
+  /** Last before sending, whatever the request is for: see its `purpose`. May change the model and parameters, or refuse to have it sent. */
+  request(request: S.ModelRequest, step: S.StepContext): Maybe<Partial<S.ModelRequest> | { refuse: S.Refusal }>;
   /** Once an attempt, before the first byte. May put in a stateful text filter. Synchronous. */
   stream(pipe: S.StreamPipe, step: S.StepContext): Nothing;
   /** The provider failed, or its reply was empty or cut. May repair and retry, or stop. */

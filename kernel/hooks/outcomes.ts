@@ -1,4 +1,5 @@
 /** What is wrong with the outcome of a tap, hook by hook; undefined when nothing is. As deep as the kernel itself reads it. */
+import { ERRORS } from '../errors.ts';
 
 type Wrong = string | undefined;
 type Check = (value: unknown) => Wrong;
@@ -89,6 +90,9 @@ export const request = partial({
   messages: list(message),
   tools: list(card),
   maxOutputTokens: optional(count),
+  refuse: optional(
+    record({ code: (value) => (Object.hasOwn(ERRORS, value as string) ? undefined : 'must be a code of an error'), message: text, fix: optional(text) }),
+  ),
   format: optional(record({ name: text, schema: record({}) })),
 });
 export const spawn = partial({

@@ -1,6 +1,6 @@
 /** What the hooks are about. Subjects with methods occur only where a faulty tap is not skipped, so no half change counts. */
 import type { CallStatus, Image, Input, InputSource, Message, ModelRequest, Note, Sketch, ToolCard, ToolFailure } from '../data.ts';
-import type { ProviderFailure } from '../errors.ts';
+import type { ErrorCode, ProviderFailure } from '../errors.ts';
 
 export type Effect = 'read' | 'write' | 'exec' | 'talk';
 
@@ -93,6 +93,14 @@ export interface Offer {
   readonly tools: readonly OfferedTool[];
   /** Tools for which `wanted` is false are withheld; the model is told the reason when it calls one. */
   keep(wanted: (tool: OfferedTool) => boolean, reason: string): void;
+}
+
+/** Why a request is not sent. The turn ends with it, or whoever asked is told. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** What to do next, in one sentence. */
+  readonly fix?: string;
 }
 
 /** A stateful filter between the provider and the surfaces; made anew for each attempt. */

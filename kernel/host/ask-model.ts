@@ -4,6 +4,7 @@ import { CastError } from '../errors.ts';
 import type { Powers } from '../contracts/powers.ts';
 import type { Session } from '../session/session.ts';
 import { book } from '../reply/book.ts';
+import { outgoing } from '../reply/outgoing.ts';
 import { addUsage, NO_USAGE } from '../session/tally.ts';
 
 type Asked = Parameters<Powers['model']['ask']>[0];
@@ -11,7 +12,8 @@ type Asked = Parameters<Powers['model']['ask']>[0];
 export const askModel = async (plugin: string, session: Session | null, asked: Asked, signal: AbortSignal): ReturnType<Powers['model']['ask']> => {
   if (!session)
     throw new CastError('PLUGIN_INVALID', `plugin ${plugin} asks a model outside of a session`, { plugin, fix: 'Ask from a tap, a tool or a command.' });
-  const request = requestOf(plugin, session, asked);
+  const at = { session: session.face, turn: session.turn, step: session.tally.steps, attempt: 1, signal };
+  const request = await outgoing(session, requestOf(plugin, session, asked), at);
   let text = '';
   let usage: Usage | undefined;
   for await (const delta of session.provider(request.provider).stream(request, signal)) {

@@ -18,7 +18,7 @@ export const tellEnd = (session: Session, end: TurnEnd): void => {
   session.emit('turn.ended', { turn: session.turn, reason: reasonOf(end), exitCode, steps, toolCalls, usage, durationMs, ...client });
 };
 
-const REASONS: Readonly<Record<string, EndReason>> = { TURN_LIMIT: 'limit', CUT_OFF: 'cut_off', DISCONNECTED: 'disconnected' };
+const REASONS: Readonly<Record<string, EndReason>> = { TURN_LIMIT: 'limit', BUDGET_EXCEEDED: 'limit', CUT_OFF: 'cut_off', DISCONNECTED: 'disconnected' };
 const reasonOf = (end: TurnEnd): EndReason => {
   if (end.reason === 'answered') return 'stop';
   return end.reason === 'aborted' ? 'aborted' : (REASONS[end.code ?? ''] ?? 'error');

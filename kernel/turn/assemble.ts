@@ -3,6 +3,7 @@ import { ToolOffer } from '../call/offer.ts';
 import type { ModelInfo, ModelRequest } from '../data.ts';
 import { asPlugin } from '../hooks/as-plugin.ts';
 import type { PromptSection, Slot, StepContext } from '../hooks/subjects.ts';
+import { outgoing } from '../reply/outgoing.ts';
 import type { Prefix } from '../session/generation.ts';
 import { limitsOf, reasoningOf, withinRoom } from '../session/models.ts';
 import type { ModelRef } from '../model-ref.ts';
@@ -33,7 +34,7 @@ export const assemble = async (session: Session, at: StepContext): Promise<Assem
     maxOutputTokens: limitsOf(session.generation.config.value, infoOf(session, route)).maxOutputTokens,
     ...(reasoning === undefined ? {} : { reasoning }),
   };
-  return { request: fitted(session, await session.hooks.waterfall('request', draft, at)), offer };
+  return { request: fitted(session, await outgoing(session, draft, at)), offer };
 };
 
 /** Behind all taps: they may have chosen another model, or made the prompt longer. */

@@ -25,6 +25,7 @@ export class CacheWatch {
   #breaks: CacheBreak[] = [];
 
   see(request: ModelRequest, at: StepContext): void {
+    if (request.purpose !== 'main') return;
     const difference = this.#last && breakBetween(this.#last, request);
     if (difference) this.#breaks.push({ turn: at.turn, step: at.step, ...difference });
     this.#first ??= at;

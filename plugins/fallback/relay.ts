@@ -26,9 +26,11 @@ export class Relay {
 
   /** What is to change about a request. */
   choose(request: ModelRequest, { attempt }: Pick<StepContext, 'attempt'>): Partial<ModelRequest> | undefined {
+    // What is asked beside the conversation has no part in the trial of its models.
+    if (request.purpose !== 'main') return undefined;
     const main = { provider: request.provider, model: request.model };
     const others = this.#parts.others().filter((model) => !isSame(model, main));
-    this.#trial = request.purpose === 'main' && others.length > 0 ? this.#trialOf([main, ...others], attempt === 1) : undefined;
+    this.#trial = others.length > 0 ? this.#trialOf([main, ...others], attempt === 1) : undefined;
     const model = this.#trial?.model;
     if (!model || isSame(model, main)) return undefined;
     this.#tell(model, main);
