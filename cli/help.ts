@@ -13,6 +13,7 @@ const VALUES: Readonly<Record<string, string>> = {
   '--max-cost': 'USD',
   '--max-tokens': 'N',
   '--limit': 'N',
+  '--days': 'N',
   '--permission-mode': 'MODE',
   '--allow': 'RULE',
   '--deny': 'RULE',

@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Commands>>> = {
   context: async () => [(await import('./context-command.ts')).ContextCommand],
   sessions: async () => (await import('./sessions.ts')).sessionCommands,
   trust: async () => (await import('./trust.ts')).trustCommands,
+  usage: async () => [(await import('./usage-command.ts')).UsageCommand],
   demo: async () => [(await import('./demo-command.ts')).DemoCommand],
   doctor: async () => [(await import('./doctor.ts')).DoctorCommand],
 };

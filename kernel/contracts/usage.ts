@@ -6,6 +6,11 @@ export interface UsageTotals extends Usage {
   /** Part of the total that child sessions used. */
   readonly subagentTokens: number;
 }
+/** What was used of one model since the record before, as the plugin `usage` keeps it with the session. */
+export interface UsageRecord extends UsageTotals {
+  readonly provider: string;
+  readonly model: string;
+}
 export interface UsageService {
   /** Of this session, over all its turns. */
   total(): UsageTotals;

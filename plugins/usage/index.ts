@@ -28,11 +28,18 @@ export default definePlugin({
     scope.events.on('usage', ({ usage, provider, model, purpose, child }) =>
       ledger.book({ provider, model, usage, active: scope.session.provider ?? provider, isChild: child !== undefined, isMain: purpose === 'main' }),
     );
-    // One record a turn, not one a request.
+    // Together with the reply, so that no crash makes it a reply that cost nothing.
+    scope.hooks.reply.tap('keep the sums with the reply', { stage: 'late' }, (review) => {
+      const sums = ledger.write();
+      if (sums) review.record('sums', sums);
+    });
+    scope.events.on('reply.accepted', ({ message }) => message.origin === 'model' && ledger.confirm());
+    // What was asked beside the conversation, turned back or broken off.
     scope.hooks.ended.tap('keep the sums', async () => {
-      if (!ledger.isChanged) return;
-      ledger.isChanged = false;
-      await kept.record(ledger.sums);
+      const sums = ledger.write();
+      if (!sums) return;
+      await kept.record(sums);
+      ledger.confirm();
     });
   },
 });

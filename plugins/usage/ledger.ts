@@ -1,5 +1,5 @@
 /** The running sums of one session. */
-import type { Usage, UsageService, UsageTotals } from '../../kernel/index.ts';
+import type { Usage, UsageRecord, UsageService, UsageTotals } from '../../kernel/index.ts';
 import { add, NOTHING, totalsOf } from './count.ts';
 
 /** All of it, so that the newest record alone is enough. */
@@ -10,6 +10,8 @@ export interface Sums {
   readonly provider?: string;
   readonly models: Readonly<Record<string, UsageTotals>>;
   readonly contextTokens: number;
+  /** Since the record before, so that what was used can be told by day. Absent in older records. */
+  readonly added?: readonly UsageRecord[];
 }
 
 export interface Booking {
@@ -28,7 +30,9 @@ export class Ledger implements UsageService {
   readonly #session: string;
   readonly #kept: () => Sums | null;
   #own: Sums | undefined;
-  isChanged = false;
+  /** What no record has yet, oldest first. */
+  readonly #added: UsageRecord[] = [];
+  #written = 0;
 
   /** `kept` gives what was recorded before, once the session is there. */
   constructor(session: string, kept: () => Sums | null) {
@@ -50,7 +54,16 @@ export class Ledger implements UsageService {
       models: { ...models, [name]: add(models[name] ?? NOTHING, totals) },
       contextTokens: isMain && !isChild ? totals.promptTokens : contextTokens,
     };
-    this.isChanged = true;
+    this.#added.push({ ...totals, provider, model });
+  }
+  /** What is to be recorded; undefined when all of it has been. It counts as recorded once that is confirmed. */
+  write(): Sums | undefined {
+    this.#written = this.#added.length;
+    return this.#written === 0 ? undefined : { ...this.sums, added: merged(this.#added) };
+  }
+  confirm(): void {
+    this.#added.splice(0, this.#written);
+    this.#written = 0;
   }
 
   total(): UsageTotals {
@@ -68,3 +81,13 @@ export class Ledger implements UsageService {
     return kept?.session === this.#session ? kept : { session: this.#session, models: {}, contextTokens: 0 };
   }
 }
+
+/** One record for each model. */
+const merged = (records: readonly UsageRecord[]): readonly UsageRecord[] => {
+  const sums = new Map<string, UsageRecord>();
+  for (const record of records) {
+    const name = JSON.stringify([record.provider, record.model]);
+    sums.set(name, { ...add(sums.get(name) ?? NOTHING, record), provider: record.provider, model: record.model });
+  }
+  return [...sums.values()];
+};

@@ -27,6 +27,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   INPUT: 'Input',
   ANSWER: 'Input',
   TURN: 'Turns and replies',
+  BUDGET: 'Turns and replies',
   REPLY: 'Turns and replies',
   EMPTY: 'Turns and replies',
   REFUSED: 'Turns and replies',

@@ -61,3 +61,21 @@ test('one model of two providers has two sums', async () => {
     ['second/script-model', 110],
   ]);
 });
+
+test('what a reply used is stored together with it; what a turned back one used, at the end of the turn', async () => {
+  let isBad = true;
+  const picky = definePlugin({
+    name: 'picky',
+    apply: ({ hooks }) =>
+      hooks.reply.tap('turn the first one back', (review) => {
+        if (isBad) review.reject('not good');
+        isBad = false;
+      }),
+  });
+  await using session = await createTestSession({ plugins: [usage as never, picky as never], script: [say('bad'), say('good')] });
+  await session.run('go');
+  const kinds = (await session.entries()).map((entry) => (entry.kind === 'plugin' ? entry.data.plugin : entry.kind));
+  expect(kinds).toEqual(['turn', 'message', 'rejected', 'message', 'usage', 'turn']);
+  const [record] = (await session.entries()).flatMap((entry) => (entry.kind === 'plugin' ? [entry.data.data] : []));
+  expect(record).toMatchObject({ added: [{ provider: 'script', model: 'script-model', totalTokens: 220 }] });
+});
