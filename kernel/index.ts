@@ -2,6 +2,7 @@
 export * from './data.ts';
 export * from './errors.ts';
 export type * from './events.ts';
+export type * from './contracts/boundary.ts';
 export type * from './contracts/client.ts';
 export type * from './contracts/config.ts';
 export type * from './contracts/grants.ts';

@@ -34,8 +34,9 @@ export class ToolOffer implements Offer, Attributed {
     const keep: Offer['keep'] = (wanted, reason) => {
       for (const [name, withheld] of withheldOf(plugin, tools, wanted, reason)) taken.set(name, withheld);
     };
-    const commit = (): void => {
+    const commit = (): readonly unknown[] => {
       for (const [name, withheld] of taken) this.#withheld.set(name, withheld);
+      return [...taken.values()].map(({ tool, reason }) => ['withhold', tool, reason]);
     };
     return { view: { tools, keep } satisfies Offer, commit };
   }

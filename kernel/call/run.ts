@@ -24,8 +24,11 @@ const judgeAndRun = async (session: Session, { tool, from, draft }: Ready): Prom
   if (draft.effect !== 'read') await session.append([{ kind: 'started', data: { call: draft.id, tool: draft.tool } }]);
   draft.signal.throwIfAborted();
   const call: RunningCall = { ...draft, judge: async (input) => judge(session, await redrafted(session, draft, tool, input)) };
-  const running = runAs({ plugin: from, where: 'tool', label: tool.name }, async () => tool.run(draft.input as never, call));
-  const answer = await running.catch((error: unknown) => thrownAnswer(draft.signal, error));
+  const body = (): Promise<string | Partial<ToolResult>> =>
+    runAs({ plugin: from, where: 'tool', label: tool.name }, async () => tool.run(draft.input as never, call)).catch((error: unknown) =>
+      thrownAnswer(draft.signal, error),
+    );
+  const answer = await (session.generation.boundary?.run?.(call, body) ?? body());
   const result = completed(answer);
   const isOver = result.status === 'denied' || result.status === 'aborted';
   return withNotes(isOver ? result : await session.hooks.waterfall('result', result, draft));

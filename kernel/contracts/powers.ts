@@ -1,5 +1,6 @@
 /** What a capability gives. Disclosure and accident prevention, not a sandbox. */
 import type { Purpose, Usage } from '../data.ts';
+import type { BoundaryPower } from './boundary.ts';
 import type { Origin } from './config.ts';
 import type { Store } from './store.ts';
 
@@ -82,6 +83,8 @@ export interface Powers {
   };
   /** What is stored of other sessions, to be read. */
   sessions: Pick<Store, 'get' | 'list'>;
+  /** Stands between the session and the world, in the place of providers, tools and people. */
+  boundary: BoundaryPower;
   settings: {
     /**
      * Writes keys (`permissions.mode`) into `$CAST_HOME/settings.json`, or `project`, `<root>/.cast/settings.local.json`. An object is merged

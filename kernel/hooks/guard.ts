@@ -31,6 +31,8 @@ export const keyOf = (tap: Pick<TapRecord, 'hook' | 'plugin' | 'label'>): string
 /** What the session does about faults. */
 export interface FaultObserver {
   fault(tap: TapRecord, message: string): void;
+  /** A tap made something of its subject: its answer, or its changes. `about` is the call where there is one. */
+  outcome?(tap: TapRecord, outcome: unknown, about: unknown): void;
   /** A closed guard is about to be passed. Resolves to `open` or `off` when a person decided so; throws to end the turn. */
   closedGuard(tap: TapRecord, signal: AbortSignal | undefined): Promise<'open' | 'off'>;
   /** What an earlier generation knew of a tap, by `keyOf`: a renewal opens no closed guard. */
@@ -46,8 +48,8 @@ export interface Attributed {
 export interface Draft {
   /** What the tap gets. */
   readonly view: unknown;
-  /** Makes the changes of the draft those of the subject. */
-  commit(): void;
+  /** Makes the changes of the draft those of the subject, and says what they are. */
+  commit(): readonly unknown[] | void;
 }
 const draftOf = (subject: unknown, plugin: string): Draft =>
   typeof (subject as Partial<Attributed> | undefined)?.as === 'function' ? (subject as Attributed).as(plugin) : { view: subject, commit: () => undefined };
@@ -70,8 +72,9 @@ export const guardAsync =
     try {
       const { view, commit } = draftOf(subject, tap.plugin);
       const answer = checked(tap, await inTime(tap, signal, () => run(view as never, context as never)));
-      commit();
+      const changes = commit();
       account(tap, performance.now() - started, answer !== undefined);
+      tell(observer, tap, answer, changes, tap.hook === 'result' ? context : subject);
       return answer;
     } catch (error) {
       account(tap, performance.now() - started, false);
@@ -94,13 +97,18 @@ export const guardSync =
         tap,
         runAs({ plugin: tap.plugin, where: tap.hook, label: tap.label }, () => run(view as never, context as never)),
       );
-      commit();
+      tell(observer, tap, undefined, commit(), subject);
     } catch (error) {
       onFault(tap, error, observer);
     } finally {
       account(tap, performance.now() - started, false);
     }
   };
+
+const tell = (observer: FaultObserver, tap: TapRecord, answer: unknown, changes: readonly unknown[] | void, about: unknown): void => {
+  if (answer !== undefined) observer.outcome?.(tap, answer, about);
+  else if (changes && changes.length > 0) observer.outcome?.(tap, changes, about);
+};
 
 const admits = async (tap: TapRecord, observer: FaultObserver, subject: unknown, context: unknown, signal: AbortSignal | undefined): Promise<boolean> => {
   if (tap.when !== null && !tap.when.includes(toolOf(tap, subject, context) ?? '')) return false;

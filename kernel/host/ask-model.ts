@@ -16,7 +16,7 @@ export const askModel = async (plugin: string, session: Session | null, asked: A
   const request = await outgoing(session, requestOf(plugin, session, asked), at);
   let text = '';
   let usage: Usage | undefined;
-  for await (const delta of session.provider(request.provider).stream(request, signal)) {
+  for await (const delta of session.stream(request, signal)) {
     if (delta.type === 'text') text += delta.text;
     if (delta.type === 'usage') usage = { ...addUsage(NO_USAGE, delta), totalTokens: delta.totalTokens ?? delta.promptTokens + delta.completionTokens };
   }

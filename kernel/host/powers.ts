@@ -6,8 +6,9 @@ import type { Capability } from '../plugin.ts';
 import { CastError } from '../errors.ts';
 import type { SpawnSpec } from '../hooks/subjects.ts';
 import { offTheClock } from '../hooks/running.ts';
-import type { Session } from '../session/session.ts';
+import { Aborted, type Session } from '../session/session.ts';
 import { askModel } from './ask-model.ts';
+import type { Generation } from '../session/generation.ts';
 import { canonicalPath } from '../paths.ts';
 import type { Credentials } from './credentials.ts';
 import type { Spawner } from './spawn.ts';
@@ -21,6 +22,7 @@ export interface PowerSource {
   readonly home: string;
   /** Of the generation; absent where there is none. */
   readonly config?: ConfigView;
+  readonly generation?: Generation;
 }
 
 export const createPowers = (plugin: string, capabilities: readonly Capability[], source: PowerSource): Powers => {
@@ -32,6 +34,7 @@ export const createPowers = (plugin: string, capabilities: readonly Capability[]
     secrets: () => ({ get: (name) => source.credentials.get(name), set: (name, value) => source.credentials.set(name, value) }),
     sessions: () => sessionsPower(plugin, source.session),
     settings: () => settingsPower(source),
+    boundary: () => boundaryPower(plugin, source),
   };
   const powers = Object.fromEntries(capabilities.map((capability) => [capability, makers[capability]()]));
   return new Proxy(powers as unknown as Powers, {
@@ -87,6 +90,21 @@ const settingsPower = ({ home, session, config }: PowerSource): Powers['settings
     return saved;
   },
 });
+
+const boundaryPower = (plugin: string, { session, generation }: PowerSource): Powers['boundary'] => {
+  const here = (): Session => {
+    if (session) return session;
+    throw new CastError('PLUGIN_INVALID', `plugin ${plugin} uses powers.boundary outside of a session`, { plugin, fix: 'Use `scope.powers.boundary`.' });
+  };
+  return {
+    stand: (boundary) => generation?.stand(plugin, boundary),
+    redact: (value) => here().exits.redact(value),
+    plugins: () => [...here().generation.plugins.values()].map(({ name, version, state }) => ({ name, version, state })),
+    append: async (batch) => void (await here().append(batch)),
+    bring: (input) => here().turns.bring(input),
+    abort: (reason) => here().abort(new Aborted(reason)),
+  };
+};
 
 const lazyFetch = (environment: PowerSource['environment']): Powers['net']['fetch'] => {
   let made: Promise<Powers['net']['fetch']> | undefined;

@@ -30,7 +30,7 @@ export const createScope = (plugin: LoadedPlugin, options: unknown, rank: number
     environment: credentials.environment,
     home: plugin.host.home,
     host: plugin.host,
-    powers: createPowers(name, manifest.capabilities, { session, home: plugin.host.home, environment, credentials, config: generation.config }),
+    powers: createPowers(name, manifest.capabilities, { session, home: plugin.host.home, environment, credentials, config: generation.config, generation }),
     session: session.face,
     hooks: createPorts(generation.hooks, manifest, rank),
     events: {

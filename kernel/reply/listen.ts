@@ -31,7 +31,7 @@ export const listen = async (session: Session, at: StepContext, request: ModelRe
   const reply = new Incoming((type, text) => session.emit(type, { text }), pipe, session.exits);
   try {
     const provider = session.provider(request.provider);
-    await follow(provider.stream(request, at.signal), at.signal, (delta) => reply.take(delta));
+    await follow(session.stream(request, at.signal), at.signal, (delta) => reply.take(delta));
     reply.flush();
     reply.dropUnbegun();
     at.signal.throwIfAborted();

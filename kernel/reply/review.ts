@@ -34,18 +34,23 @@ export class Review implements ReplyReview, Attributed {
   }
   /** The draft of one plugin: its reasons and records carry its name. */
   as(plugin: string): Draft {
-    const changes: (() => void)[] = [];
+    const changes: { readonly what: readonly unknown[]; readonly make: () => void }[] = [];
     const view: ReplyReview = {
       message: this.message,
       raw: this.raw,
       before: this.before,
       // What the taps before it made of the text.
       visible: this.visible,
-      reject: (text, how = {}) => void changes.push(() => this.#reject(plugin, text, how)),
-      show: (visible) => void changes.push(() => this.show(visible)),
-      record: (slice, data) => void changes.push(() => this.#record(plugin, slice, data)),
+      reject: (text, how = {}) => void changes.push({ what: ['reject', text, how], make: () => this.#reject(plugin, text, how) }),
+      show: (visible) => void changes.push({ what: ['show', visible], make: () => this.show(visible) }),
+      record: (slice, data) => void changes.push({ what: ['record', slice, data], make: () => this.#record(plugin, slice, data) }),
     };
-    return { view, commit: () => changes.splice(0).forEach((change) => change()) };
+    const commit = (): readonly unknown[] =>
+      changes.splice(0).map(({ what, make }) => {
+        make();
+        return what;
+      });
+    return { view, commit };
   }
 
   #reject(plugin: string, text: string, how: { readonly final?: boolean }): void {

@@ -14,6 +14,8 @@ export interface BrokerOptions {
   hooks(): HookSet;
   emit<K extends 'question.asked' | 'question.answered' | 'question.withdrawn'>(type: K, data: EventMap[K]): void;
   warn(text: string): void;
+  /** What a person says, or whoever stands in their place. */
+  person(question: Question, next: () => Promise<Answer>): Promise<Answer>;
   /** Whether something that runs waits for a person. */
   onWaiting(isWaiting: boolean): void;
 }
@@ -83,7 +85,7 @@ export class Broker {
     }
   }
   #person(question: Question, signal: AbortSignal): Promise<Answer> {
-    return this.#at.interactive ? this.#wait(question, signal) : Promise.resolve({ choice: 'reject', by: 'nobody' });
+    return this.#at.person(question, async () => (this.#at.interactive ? this.#wait(question, signal) : { choice: 'reject', by: 'nobody' }));
   }
 
   /** False when it is no longer open: somebody was first, or the turn was aborted. Throws ANSWER_INVALID when a form is filled in wrongly. */

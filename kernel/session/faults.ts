@@ -1,6 +1,7 @@
 /** What a session does about the faults of its taps. */
 import type { FaultObserver, TapRecord } from '../hooks/guard.ts';
 import { keyOf, quarantined } from '../hooks/guard.ts';
+import { running } from '../hooks/running.ts';
 import type { Session } from './session.ts';
 
 type Remembered = Pick<TapRecord, 'state' | 'faults'>;
@@ -17,6 +18,7 @@ export class Faults {
   get observer(): FaultObserver {
     return {
       fault: (tap, message) => this.#fault(tap, message),
+      outcome: (tap, outcome, subject) => this.#tell(tap, outcome, subject),
       closedGuard: (tap, signal) => this.#decide(tap, signal),
       remembered: (key) => this.#remembered.get(key),
     };
@@ -27,6 +29,16 @@ export class Faults {
     this.#remember(tap);
     if (isQuarantined) this.#session.closePlugin(tap.plugin, `${tap.label} failed ${tap.faults} times in ${tap.hook}: ${message}`);
     this.#session.emit('tap.fault', { plugin: tap.plugin, hook: tap.hook, label: tap.label, message, quarantined: isQuarantined });
+  }
+
+  #tell({ hook, plugin, label }: TapRecord, outcome: unknown, about: unknown): void {
+    const tapped = this.#session.generation.boundary?.tapped;
+    if (!tapped) return;
+    const { tool, id, call: asked } = (about ?? {}) as { readonly tool?: string; readonly id?: string; readonly call?: { readonly id: string } };
+    const of = tool === undefined ? asked?.id : id;
+    const call = of === undefined ? {} : { call: of };
+    const within = running()?.where;
+    tapped({ hook, plugin, label, ...this.#session.events.place, ...call, outcome, ...(within === undefined ? {} : { within }) });
   }
 
   async #decide(tap: TapRecord, signal: AbortSignal | undefined): Promise<'open' | 'off'> {

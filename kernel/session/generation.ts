@@ -1,4 +1,5 @@
 /** One session's hooks and registries, built from the configuration as it is now. Swapped as a whole, between turns. */
+import type { Boundary } from '../contracts/boundary.ts';
 import type { ConfigView } from '../contracts/config.ts';
 import type { PluginReport } from '../contracts/report.ts';
 import type { Services } from '../contracts/services.ts';
@@ -30,6 +31,7 @@ export class Generation {
   readonly warnings: string[] = [];
   /** Fixed at the first request, so that the provider's cache holds. Null until then. */
   prefix: Prefix | null = null;
+  #boundary: { readonly from: string; readonly boundary: Boundary } | undefined;
   readonly #services = new Map<string, { readonly service: unknown; readonly from: string }>();
   readonly #disposals: { readonly from: string; readonly run: Dispose }[] = [];
 
@@ -37,6 +39,19 @@ export class Generation {
     this.config = config;
     this.slices = slices;
     this.hooks = new HookSet(observer);
+  }
+
+  /** Undefined unless a plugin stands there. */
+  get boundary(): Boundary | undefined {
+    return this.#boundary?.boundary;
+  }
+  stand(from: string, boundary: Boundary): void {
+    if (this.#boundary)
+      throw new CastError('REGISTRY_CONFLICT', `plugin ${from} stands at the boundary of the session, where ${this.#boundary.from} stands already`, {
+        plugin: from,
+        fix: `Switch one of the two off with --plugin ${from}=off.`,
+      });
+    this.#boundary = { from, boundary };
   }
 
   onDispose(from: string, run: Dispose): void {
@@ -92,6 +107,7 @@ export class Generation {
   async withdraw(plugin: string, onFault: (plugin: string, error: unknown) => void): Promise<void> {
     for (const items of [this.tools, this.commands, this.sections, this.panels, this.providers]) items.removeAllOf(plugin);
     for (const [name, { from }] of this.#services) if (from === plugin) this.#services.delete(name);
+    if (this.#boundary?.from === plugin) this.#boundary = undefined;
     this.hooks.removeAllOf(plugin);
     this.slices.removeAllOf(plugin);
     const own = this.#disposals.filter(({ from }) => from === plugin);

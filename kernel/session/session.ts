@@ -2,12 +2,12 @@
 import type { SessionStatus } from '../contracts/client.ts';
 import type { CastConfig } from '../contracts/config.ts';
 import type { SessionRecord, Store } from '../contracts/store.ts';
-import type { Entry, Input, NewEntry, Provider, Purpose } from '../data.ts';
+import type { Delta, Entry, Input, ModelRequest, NewEntry, Provider, Purpose } from '../data.ts';
 import { CastError, messageOf } from '../errors.ts';
 import type { EventMap, EventType } from '../events.ts';
 import type { FaultObserver } from '../hooks/guard.ts';
 import type { HookSet } from '../hooks/hook-set.ts';
-import { runAsKernel } from '../hooks/running.ts';
+import { runAsKernel, running } from '../hooks/running.ts';
 import type { SessionFace, TurnEnd, ViewMessage } from '../hooks/subjects.ts';
 import { LIMITS } from '../limits.ts';
 import type { Clock, Ids } from '../plugin.ts';
@@ -128,6 +128,7 @@ export class Session {
       warn: (text) => this.warn(text),
       isHeld: () => this.broker.isStanding,
       nextTurn: () => this.turn + 1,
+      brought: (input, isRunning) => this.#generation?.boundary?.brought?.(input, isRunning, running()?.where),
     });
     this.broker = new Broker({
       interactive: options.interactive,
@@ -135,6 +136,7 @@ export class Session {
       hooks: () => this.hooks,
       emit: (type, data) => this.emit(type, data),
       warn: (text) => this.warn(text),
+      person: (question, next) => this.generation.boundary?.answer?.(question, next) ?? next(),
       onWaiting: (isWaiting) => {
         this.#isWaiting = isWaiting;
       },
@@ -189,6 +191,11 @@ export class Session {
   route(purpose: Purpose, asked?: string): Route {
     return routeOf(this.generation, { purpose, model: this.model, isChild: this.parent !== undefined, asked });
   }
+  /** What the provider of a request says, or whoever stands in its place. */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<Delta> {
+    const next = (): AsyncIterable<Delta> => this.provider(request.provider).stream(request, signal);
+    return this.generation.boundary?.stream?.(request, { ...this.events.place, signal }, next) ?? next();
+  }
   view(): readonly ViewMessage[] {
     return this.history.view();
   }
@@ -197,6 +204,7 @@ export class Session {
     this.events.emit(type, REPLIES.has(type) ? this.exits.redact(data) : this.exits.event(data));
   }
   append(batch: readonly NewEntry[]): Promise<readonly Entry[]> {
+    this.#generation?.boundary?.appending?.(batch);
     return this.history.append(batch);
   }
   notice(text: string, code?: string): void {

@@ -16,6 +16,8 @@ export interface TurnsOptions {
   warn(text: string): void;
   /** Whether what is queued has to wait for a person to speak first. */
   isHeld(): boolean;
+  /** Told of each input that is taken. */
+  brought(input: Input, isRunning: boolean): void;
   /** Of the turn that a submission would start. */
   nextTurn(): number;
 }
@@ -42,6 +44,7 @@ export class Turns {
     if (input.text.trim() === '' && !input.images?.length) throw new CastError('INPUT_EMPTY', 'there is no prompt', { fix: 'Say what is to be done.' });
     if (this.#isClosed) throw new CastError('SESSION_CLOSED', 'this session has been closed');
     if (this.#isRepeated(input.clientId)) return { state: 'repeated' };
+    this.#at.brought(input, false);
     if (this.#isBusy) return { state: 'queued', id: this.#at.queue.add(input) };
     const turn = this.#at.nextTurn();
     this.#isBusy = true;
@@ -53,6 +56,7 @@ export class Turns {
   steer(input: Input): SubmitOutcome {
     if (!this.#isBusy) return this.submit(input);
     if (this.#isRepeated(input.clientId)) return { state: 'repeated' };
+    this.#at.brought(input, true);
     this.#at.queue.steer(input);
     return { state: 'started', turn: this.#at.nextTurn() - 1 };
   }

@@ -1,14 +1,19 @@
-/** The provider `replay` answers each request with the next recorded step of its purpose. */
-import { CastError, definePlugin, jsonSchema } from '../../kernel/index.ts';
+/** The provider `replay` answers each request with the next recorded step of its purpose. Whole sessions are recorded, and checked against a recording. */
+import { CastError, definePlugin, jsonSchema, type Scope } from '../../kernel/index.ts';
+import { lateBoundary } from './late.ts';
 import { manifest } from './manifest.ts';
 import type { Player } from './player.ts';
+import type { Watching } from './sessions.ts';
 
-interface ReplayOptions {
+export interface ReplayOptions {
   /** Absolute, or relative to the working directory of the session. */
   readonly file?: string;
+  readonly record?: string;
+  readonly check?: string;
   /** Waits as long as the recording says; off, it plays as fast as it can. */
   readonly delays: boolean;
 }
+export type ReplayScope = Scope<ReplayOptions, 'fs' | 'boundary'>;
 
 export default definePlugin({
   ...manifest,
@@ -16,11 +21,14 @@ export default definePlugin({
     type: 'object',
     additionalProperties: false,
     properties: {
-      file: { type: 'string', minLength: 1, description: 'The recording to play.' },
+      file: { type: 'string', minLength: 1, description: 'The recording whose replies the provider `replay` gives.' },
+      record: { type: 'string', minLength: 1, description: 'Where the session is recorded: what `cast record` sets.' },
+      check: { type: 'string', minLength: 1, description: 'The recording that the session is compared with: what `cast replay` sets.' },
       delays: { type: 'boolean', default: true, description: 'Whether the waits of the recording are kept.' },
     },
   }),
-  apply({ options, powers, session, clock, registries }) {
+  apply(scope) {
+    const { options, powers, session, clock, registries } = scope;
     let opened: Promise<Player> | undefined;
     const open = async (): Promise<Player> => {
       if (options.file === undefined) throw new CastError('REPLAY_INVALID', 'no recording is named', { fix: 'Set plugins.replay.file.' });
@@ -35,5 +43,25 @@ export default definePlugin({
         yield* (await opened).play(request.purpose, signal);
       },
     });
+    const { record, check } = options;
+    if (record === undefined && check === undefined) return;
+    let watching: Promise<Watching> | undefined;
+    const boundary = lateBoundary();
+    // At once: where the recording turns out to be none, nothing may reach the world in its place.
+    powers.boundary.stand(boundary);
+    scope.hooks.open.tap('read or begin the recording', async () => {
+      watching = import('./sessions.ts').then(({ startRecording, startChecking }) =>
+        record === undefined ? startChecking(scope, check ?? '') : startRecording(scope, record),
+      );
+      await watching.then(({ boundary: made }) => boundary.become(made), boundary.fail);
+    });
+    // First of all: what others do at the end is no part of the turn.
+    scope.hooks.ended.tap('note the end', { stage: 'mode', budgetMs: 30_000 }, async (end) => (await watching)?.ended(end));
+    if (check !== undefined)
+      registries.commands.add({
+        name: 'replay',
+        summary: 'What is not as it was recorded, as JSON',
+        run: async () => JSON.stringify((await watching)?.outcome() ?? {}),
+      });
   },
 });

@@ -4,8 +4,9 @@ export const manifest = defineManifest({
   name: 'replay',
   version: '1.0.0',
   apiVersion: API_VERSION,
-  summary: 'A provider that plays a recorded conversation: no key, no network.',
-  capabilities: ['fs'],
-  activation: ['config:plugins.replay.file'],
-  taps: [],
+  summary: 'Plays recorded replies, records whole sessions, and compares a session with its recording: no key, no network.',
+  after: ['providers'],
+  capabilities: ['fs', 'boundary'],
+  activation: ['config:plugins.replay.file', 'config:plugins.replay.record', 'config:plugins.replay.check'],
+  taps: ['open', 'ended'],
 });

@@ -1,23 +1,87 @@
-/** A recording: a JSON file with one step for each reply, in the order in which replies of its purpose are asked for. */
+/** A recording: a JSON file with one step for each reply, in the order in which replies of its purpose are asked for; and, of a whole session, all else that came from outside. */
 import { readFile, stat } from 'node:fs/promises';
-import { CastError, messageOf, type Delta, type Purpose } from '../../kernel/index.ts';
+import {
+  CastError,
+  messageOf,
+  type Answer,
+  type CastConfig,
+  type Delta,
+  type Input,
+  type ModelInfo,
+  type NewEntry,
+  type PluginReport,
+  type ProviderFailure,
+  type Purpose,
+  type ToolResult,
+} from '../../kernel/index.ts';
+import { MAX_BYTES } from './limits.ts';
+import type { TraceEvent } from './trace.ts';
 
-const RECORDING_VERSION = 1;
-const MAX_BYTES = 64 * 1_048_576;
+export const RECORDING_VERSION = 1;
 const PURPOSES: readonly Purpose[] = ['main', 'judge', 'summary', 'title', 'memory', 'hook'];
 
-/** A delta, and how long it takes to come. */
-export type Beat = Delta & { readonly afterMs?: number };
+/** How a reply broke off. `code`: cast's own error, else a provider's of that kind. */
+export type Break =
+  | {
+      readonly type: 'error';
+      readonly kind: ProviderFailure;
+      readonly message: string;
+      readonly status?: number;
+      readonly retryAfterMs?: number;
+      readonly code?: string;
+    }
+  /** The turn was told to stop. */
+  | { readonly type: 'aborted' };
+/** What came, and how long it took to come. */
+export type Beat = (Delta | Break) & { readonly afterMs?: number };
 export interface Step {
   readonly purpose: Purpose;
   readonly deltas: readonly Beat[];
+}
+
+/** A call whose body ran. */
+export interface RecordedCall {
+  readonly turn: number;
+  readonly step: number;
+  readonly id: string;
+  readonly tool: string;
+  readonly afterMs: number;
+  /** Absent when the turn was told to stop while it ran. */
+  readonly answer?: string | Partial<ToolResult>;
+  /** What its body recorded in the session. */
+  readonly entries?: readonly NewEntry[];
+}
+export interface RecordedInput extends Pick<Input, 'text' | 'source' | 'origin' | 'images'> {
+  /** Main requests that had been made before. */
+  readonly after: number;
+  /** It came into a running turn. */
+  readonly isRunning: boolean;
+}
+export interface RecordedSession {
+  readonly cast: { readonly plugins: readonly Pick<PluginReport, 'name' | 'version' | 'state'>[] };
+  readonly id: string;
+  readonly startedAt: number;
+  readonly cwd: string;
+  readonly root: string;
+  /** What was in force, without addresses and secrets. */
+  readonly config: CastConfig;
+  /** What was known of the models that were asked. */
+  readonly models: readonly (ModelInfo & { readonly provider: string })[];
+  readonly inputs: readonly RecordedInput[];
+  readonly calls: readonly RecordedCall[];
+  readonly answers: readonly { readonly text: string; readonly answer: Answer }[];
+  readonly trace: readonly TraceEvent[];
 }
 export interface Recording {
   readonly version: typeof RECORDING_VERSION;
   /** For people. */
   readonly about?: string;
   readonly steps: readonly Step[];
+  /** Absent where there are only replies to be played. */
+  readonly session?: RecordedSession;
 }
+/** Of a whole session. */
+export type WholeRecording = Recording & { readonly session: RecordedSession };
 
 /** Throws REPLAY_INVALID naming the file and what is wrong in it. */
 export const readRecording = async (file: string): Promise<Recording> => {
@@ -33,6 +97,13 @@ export const readRecording = async (file: string): Promise<Recording> => {
   return data as Recording;
 };
 
+/** Throws REPLAY_INVALID as well when there is no session in it. */
+export const readWholeRecording = async (file: string): Promise<WholeRecording> => {
+  const recording = await readRecording(file);
+  if (recording.session) return { ...recording, session: recording.session };
+  throw new CastError('REPLAY_INVALID', `${file} holds replies only, and no session to compare with`, { fix: 'Record one with `cast record`.' });
+};
+
 const isBag = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const problemOf = (data: unknown): string | undefined => {
@@ -40,7 +111,8 @@ const problemOf = (data: unknown): string | undefined => {
   if (data['version'] !== RECORDING_VERSION) return `\`version\` must be ${RECORDING_VERSION}`;
   const steps = data['steps'];
   if (!Array.isArray(steps)) return '`steps` must be a list';
-  return firstProblem(steps, (step, index) => stepProblem(step, `steps[${index}]`));
+  const problem = firstProblem(steps, (step, index) => stepProblem(step, `steps[${index}]`));
+  return problem ?? (data['session'] === undefined ? undefined : sessionProblem(data['session']));
 };
 
 const stepProblem = (step: unknown, at: string): string | undefined => {
@@ -58,6 +130,8 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   usage: [],
   item: [],
   end: ['reason'],
+  error: ['kind', 'message'],
+  aborted: [],
 };
 
 const deltaProblem = (delta: unknown, at: string): string | undefined => {
@@ -71,7 +145,51 @@ const deltaProblem = (delta: unknown, at: string): string | undefined => {
   return afterMs === undefined || (typeof afterMs === 'number' && afterMs >= 0) ? undefined : `${at}.afterMs must be a number of at least 0`;
 };
 
-const firstProblem = (items: readonly unknown[], check: (item: unknown, index: number) => string | undefined): string | undefined => {
+type Kind = 'text' | 'number' | 'object' | 'list' | 'flag';
+const KINDS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
+  text: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  object: isBag,
+  list: Array.isArray,
+  flag: (value) => typeof value === 'boolean',
+};
+const membersProblem = (value: unknown, at: string, members: Readonly<Record<string, Kind>>): string | undefined => {
+  if (!isBag(value)) return `${at} must be an object`;
+  const wrong = Object.entries(members).find(([name, kind]) => !KINDS[kind](value[name]));
+  return wrong && `${at}.${wrong[0]} must be a ${wrong[1]}`;
+};
+
+const SESSION = {
+  cast: 'object',
+  id: 'text',
+  startedAt: 'number',
+  cwd: 'text',
+  root: 'text',
+  config: 'object',
+  models: 'list',
+  inputs: 'list',
+  calls: 'list',
+  answers: 'list',
+  trace: 'list',
+} as const;
+const LISTS: readonly (readonly [list: string, members: Readonly<Record<string, Kind>>])[] = [
+  ['models', { provider: 'text', id: 'text' }],
+  ['inputs', { text: 'text', source: 'text', origin: 'text', after: 'number', isRunning: 'flag' }],
+  ['calls', { turn: 'number', step: 'number', id: 'text', tool: 'text', afterMs: 'number' }],
+  ['answers', { text: 'text', answer: 'object' }],
+  ['trace', { turn: 'number', step: 'number', hook: 'text', plugin: 'text', label: 'text', digest: 'text', short: 'text' }],
+];
+
+const sessionProblem = (session: unknown): string | undefined => {
+  const problem = membersProblem(session, 'session', SESSION);
+  if (problem !== undefined || !isBag(session)) return problem;
+  if (!isBag(session['cast']) || !Array.isArray(session['cast']['plugins'])) return 'session.cast.plugins must be a list';
+  return firstProblem(LISTS, ([list, members]) =>
+    firstProblem(session[list] as readonly unknown[], (item, index) => membersProblem(item, `session.${list}[${index}]`, members)),
+  );
+};
+
+const firstProblem = <T>(items: readonly T[], check: (item: T, index: number) => string | undefined): string | undefined => {
   for (const [index, item] of items.entries()) {
     const problem = check(item, index);
     if (problem !== undefined) return problem;
