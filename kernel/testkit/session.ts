@@ -14,7 +14,7 @@ import { createIds, systemClock } from '../host/clock.ts';
 import { createKernel } from '../host/kernel.ts';
 import { manifestOf } from '../host/manifest.ts';
 import type { FieldValues } from '../hooks/subjects.ts';
-import { definePlugin, type Clock, type Plugin } from '../plugin.ts';
+import { definePlugin, type Clock, type Ids, type Plugin } from '../plugin.ts';
 import { createMemoryStore } from '../session/memory-store.ts';
 import { followEvents, type EventLog } from './event-log.ts';
 import { scriptedProvider, type Beat } from './script.ts';
@@ -34,6 +34,8 @@ export interface TestSessionOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly interactive?: boolean;
   readonly clock?: Clock;
+  /** Default: ids that no other session has. */
+  readonly ids?: Ids;
   /** To go on with a session of an earlier test session. */
   readonly store?: Store;
   readonly session?: string;
@@ -119,7 +121,7 @@ export const createTestSession = async (options: TestSessionOptions = {}): Promi
     await mkdir(home, { mode: 0o700 });
     await writeFile(join(home, 'settings.json'), JSON.stringify(options.settings), { mode: 0o600 });
   }
-  const kernel = createKernel({ home, version: '0.0.0-test', builtins, clock, ids: createIds(systemClock) });
+  const kernel = createKernel({ home, version: '0.0.0-test', builtins, clock, ids: options.ids ?? createIds(systemClock) });
   const remove = async (): Promise<void> => {
     await kernel.shutdown('test over');
     await rm(folder, { recursive: true, force: true });

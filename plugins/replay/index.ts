@@ -56,7 +56,7 @@ export default definePlugin({
       await watching.then(({ boundary: made }) => boundary.become(made), boundary.fail);
     });
     // First of all: what others do at the end is no part of the turn.
-    scope.hooks.ended.tap('note the end', { stage: 'mode', budgetMs: 30_000 }, async (end) => (await watching)?.ended(end));
+    scope.hooks.ended.tap('note the end', { stage: 'mode', budgetMs: 30_000 }, async (end) => (await watching?.catch(() => undefined))?.ended(end));
     if (check !== undefined)
       registries.commands.add({
         name: 'replay',

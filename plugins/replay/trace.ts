@@ -18,15 +18,18 @@ export interface TraceEvent {
   readonly short: string;
 }
 
-/** Events of calls that overlap come in any order; laid out call by call they can be compared. */
-const inOrder = (events: readonly TraceEvent[]): readonly TraceEvent[] => {
-  const key = ({ turn, step, hook, order }: TraceEvent): readonly number[] => [turn, step, order === undefined || hook === 'call' ? -1 : order];
-  return events
-    .map((event, index) => ({ event, key: [...key(event), index] }))
-    .sort((a, b) => firstOf(a.key.map((part, i) => part - (b.key[i] ?? 0))))
-    .map(({ event }) => event);
+/** Turn, step, and place of the call. */
+const placeOf = ({ turn, step, order, hook }: TraceEvent): readonly number[] => [turn, step, order === undefined || hook === 'call' ? -1 : order];
+const compare = (a: TraceEvent, b: TraceEvent): number => {
+  const other = placeOf(b);
+  return (
+    placeOf(a)
+      .map((part, index) => part - (other[index] ?? 0))
+      .find((part) => part !== 0) ?? 0
+  );
 };
-const firstOf = (differences: readonly number[]): number => differences.find((difference) => difference !== 0) ?? 0;
+/** Events of calls that overlap come in any order; laid out call by call they can be compared. */
+const inOrder = (events: readonly TraceEvent[]): readonly TraceEvent[] => [...events].sort(compare);
 
 export interface Difference {
   readonly turn: number;
@@ -50,11 +53,19 @@ export const firstDifference = (recorded: readonly TraceEvent[], replayed: reado
   const index = at < 0 ? expected.length : at;
   const [one, other] = [expected[index], came[index]];
   if (one && other && isSameKind(one, other)) return difference(one, one.short, other.short);
-  // What comes later on both sides is not what is missing.
-  const isExtra = other !== undefined && (one === undefined || came.slice(index + 1).some((event) => isSameKind(event, one)));
-  if (isExtra) return difference(other, null, other.short);
+  if (other && (!one || isExtra(other, one, expected.slice(index)))) return difference(other, null, other.short);
   return one && difference(one, one.short, null);
 };
+/** Whether the cause is what came, and not that what was expected stayed away. */
+const isExtra = (came: TraceEvent, expected: TraceEvent, rest: readonly TraceEvent[]): boolean => {
+  const order = compare(came, expected);
+  if (order !== 0) return order < 0;
+  // What reaches the boundary follows from what plugins do.
+  if (isOutside(came) !== isOutside(expected)) return isOutside(expected);
+  return !rest.some((event) => isSameKind(event, came));
+};
+const OUTSIDE: ReadonlySet<string> = new Set(['provider', 'tool', 'person', 'turn']);
+const isOutside = ({ hook }: TraceEvent): boolean => OUTSIDE.has(hook);
 const NONE: TraceEvent = { turn: -1, step: -1, hook: '', plugin: '', label: '', digest: '', short: '' };
 
 const difference = ({ turn, step, hook, plugin, label, call }: TraceEvent, expected: string | null, came: string | null): Difference => ({
