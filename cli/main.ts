@@ -22,6 +22,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Commands>>> = {
   sessions: async () => (await import('./sessions.ts')).sessionCommands,
   trust: async () => (await import('./trust.ts')).trustCommands,
   usage: async () => [(await import('./usage-command.ts')).UsageCommand],
+  record: async () => [(await import('./record-command.ts')).RecordCommand],
+  replay: async () => [(await import('./replay-command.ts')).ReplayCommand],
   demo: async () => [(await import('./demo-command.ts')).DemoCommand],
   doctor: async () => [(await import('./doctor.ts')).DoctorCommand],
 };

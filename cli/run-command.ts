@@ -3,9 +3,11 @@ import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import type { CastConfig, PermissionsConfig, SessionWish } from '../kernel/index.ts';
 import { messageOf } from '../kernel/errors.ts';
+import { createIds, systemClock } from '../kernel/host/clock.ts';
 import { amount, CastCommand, oneOf, pluginSwitches, usageError, wholeNumber } from './arguments.ts';
 import { readNamedFile } from './named-file.ts';
 import { workingFolder } from './opening.ts';
+import { seededIds } from './replaying.ts';
 import { run } from './run.ts';
 import { FORMATS } from './run-output.ts';
 
@@ -48,6 +50,8 @@ export class RunCommand extends CastCommand {
   schema = Option.String('--output-schema', { description: 'File with the JSON Schema of the answer' });
   images = Option.Array('--image', [], { description: 'Image to send along' });
   words = Option.Rest({ name: 'prompt' });
+  /** File of a recording; set by `cast record`. */
+  recordTo: string | undefined;
 
   override async execute(): Promise<number> {
     const { stdio, startedIn } = this.context;
@@ -61,6 +65,7 @@ export class RunCommand extends CastCommand {
       images: this.images,
       session: this.#session(),
       isEphemeral: this.isEphemeral,
+      ...given('ids', this.recordTo === undefined ? undefined : seededIds(createIds(systemClock).next('session'))),
       open: (cwd) => this.open(this.#config(), cwd),
     });
   }
@@ -68,6 +73,8 @@ export class RunCommand extends CastCommand {
   #session(): SessionWish | undefined {
     const chosen = [this.continues && '-c', this.session !== undefined && '-s', this.isEphemeral && '--no-session'].filter((flag) => flag !== false);
     if (chosen.length > 1) throw usageError(`${chosen.join(' and ')} cannot be combined`, 'Leave one out.');
+    if (this.recordTo !== undefined && (this.continues || this.forks || this.session !== undefined))
+      throw usageError('a recording begins with a new session', 'Leave -c, -s and --fork out.');
     const { forks: fork } = this;
     if (fork && this.isEphemeral) throw usageError('--fork and --no-session cannot be combined', 'Leave one out.');
     if (this.session !== undefined) return { id: this.session, fork };
@@ -76,7 +83,7 @@ export class RunCommand extends CastCommand {
 
   #config(): CastConfig {
     const permissions = this.#permissions();
-    const plugins = pluginSwitches(this.plugins);
+    const plugins = { ...pluginSwitches(this.plugins), ...given('replay', this.recordTo === undefined ? undefined : { record: this.recordTo }) };
     const limits = {
       ...given('maxSteps', this.maxSteps === undefined ? undefined : wholeNumber('--max-steps', this.maxSteps)),
       ...given('maxCost', this.maxCost === undefined ? undefined : amount('--max-cost', this.maxCost)),

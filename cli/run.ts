@@ -5,6 +5,7 @@ import {
   messageOf,
   type CastEvent,
   type Client,
+  type Ids,
   type Image,
   type Kernel,
   type OpenSession,
@@ -37,6 +38,8 @@ export interface RunRequest {
   readonly isEphemeral: boolean;
   /** `cwd` in place of the folder that the flags name. */
   readonly open: (cwd?: string) => Promise<Opening>;
+  /** Default: ids of all times. */
+  readonly ids?: Ids;
 }
 
 interface Run {
@@ -93,7 +96,7 @@ const converse = async (run: Run): Promise<number> => {
   const prompting = readPrompt(request, signal);
   prompting.catch(() => undefined);
   const first = await orStopped(request.open(), signal);
-  const kernel = startKernel(first.home, request.stdio, first.environment);
+  const kernel = startKernel(first.home, request.stdio, first.environment, request.ids ? { ids: request.ids } : {});
   let session: OpenSession | undefined;
   try {
     const { opening, wish } = await orStopped(atItsPlace(kernel, first, request), signal);
@@ -101,7 +104,7 @@ const converse = async (run: Run): Promise<number> => {
     const config = mergeLayers(opening.layers).value;
     // Before a session is made: a run that cannot begin leaves nothing behind.
     requireModel(config, {
-      comeFromPlugin: opening.plugins.length > 0 || config.plugins?.['replay'] !== undefined,
+      comeFromPlugin: opening.plugins.length > 0 || (config.plugins?.['replay'] as { readonly file?: unknown } | undefined)?.file !== undefined,
       comeFromSession: wish !== undefined,
     });
     const images = await Promise.all(request.images.map((file) => readImage(file, first.cwd)));
