@@ -83,7 +83,9 @@ export class RunCommand extends CastCommand {
 
   #config(): CastConfig {
     const permissions = this.#permissions();
-    const plugins = { ...pluginSwitches(this.plugins), ...given('replay', this.recordTo === undefined ? undefined : { record: this.recordTo }) };
+    // Nothing of it is kept: no transcript either.
+    const unkept = this.isEphemeral ? { 'session-jsonl': false } : {};
+    const plugins = { ...pluginSwitches(this.plugins), ...unkept, ...given('replay', this.recordTo === undefined ? undefined : { record: this.recordTo }) };
     const limits = {
       ...given('maxSteps', this.maxSteps === undefined ? undefined : wholeNumber('--max-steps', this.maxSteps)),
       ...given('maxCost', this.maxCost === undefined ? undefined : amount('--max-cost', this.maxCost)),

@@ -3,6 +3,7 @@ import { Command, Option } from 'clipanion';
 import { CastError, type SessionRecord, type Store } from '../kernel/index.ts';
 import { CastCommand, wholeNumber } from './arguments.ts';
 import { endKernel, startKernel } from './processes.ts';
+import { checkStreamFormat, showStream } from './sessions-stream.ts';
 import { alignRows, createPaint, cut, oneLine } from './style.ts';
 import { dateOf, transcriptOf } from './transcript.ts';
 
@@ -46,10 +47,16 @@ class ListCommand extends SessionsBase {
 class ShowCommand extends SessionsBase {
   static override paths = [['sessions', 'show']];
   static override usage = Command.Usage({ category: 'Sessions', description: 'What was said in a session' });
+  format = Option.String('--format', { description: 'stream-json: as a stream of records' });
   id = Option.String({ name: 'ID' });
 
   override async execute(): Promise<number> {
     const { stdio, environment } = this.context;
+    if (this.format !== undefined) {
+      checkStreamFormat(this.format);
+      await this.withStore((store) => showStream(store, this.id, (line) => this.print(line)));
+      return 0;
+    }
     const { record, entries } = await this.withStore(async (store) => {
       const found = await store.get(this.id);
       if (!found) throw new CastError('SESSION_UNKNOWN', `there is no session ${this.id}`, { fix: 'List them with `cast sessions list --all`.' });

@@ -18,6 +18,7 @@ export type * from './hooks/subjects.ts';
 export * from './images.ts';
 export * from './model-ref.ts';
 export * from './plugin.ts';
+export * from './records.ts';
 export { checkedBy, describeIssue, jsonSchema, validate } from './schema.ts';
 export type { In, JsonSchema, JsonSchemaSource, Out, Schema, SchemaIssue, SchemaOutcome } from './schema.ts';
 export { isToolError, ToolError } from './tool-error.ts';
