@@ -58,7 +58,12 @@ export class Transcript {
 
   async #writing(): Promise<{ readonly handle: number; readonly stream: RecordStream }> {
     const { handle } = this.#open ?? (await this.#begin());
-    return { handle, stream: this.#stream ?? (await this.#resume(handle)) };
+    try {
+      return { handle, stream: this.#stream ?? (await this.#resume(handle)) };
+    } catch (error) {
+      this.release();
+      throw error;
+    }
   }
   async #begin(): Promise<{ readonly handle: number }> {
     const { folder, head, clock } = this.#at;
