@@ -89,7 +89,7 @@ const takeTurn = async (client: Client, clientId: string, { text, images }: Repl
 
 const outcomeOf = async (client: Client): Promise<Outcome> => {
   const answer = await client.command('replay', '');
-  if (answer.ok) return JSON.parse(String(answer.result)) as Outcome;
+  if (answer.ok) return JSON.parse(typeof answer.result === 'string' ? answer.result : '{}') as Outcome;
   throw new CastError(answer.code as ErrorCode, answer.message, answer.suggestedFix === undefined ? {} : { fix: answer.suggestedFix });
 };
 

@@ -26,16 +26,20 @@ export const readReplayFile = async (file: string): Promise<ReplayFile> => {
   }
   const session = data?.session;
   if (typeof data?.version !== 'number' || !session) throw invalid('is no recording of a session');
+  if (!isComplete(session)) throw invalid('is a recording without a head: `session` is not complete');
+  return session;
+};
+
+const isComplete = (session: Partial<ReplayFile>): session is ReplayFile => {
   const { id, startedAt, cwd, root, config, models, inputs } = session;
-  const isWhole = [id, cwd, root].every((text) => typeof text === 'string') && typeof startedAt === 'number' && Array.isArray(models) && Array.isArray(inputs);
-  if (!isWhole || typeof config !== 'object' || config === null) throw invalid('is a recording without a head: `session` is not complete');
-  return session as ReplayFile;
+  const areTexts = [id, cwd, root].every((text) => typeof text === 'string');
+  return areTexts && typeof startedAt === 'number' && typeof config === 'object' && [models, inputs].every(Array.isArray);
 };
 
 /** As it was, with what was known of the models, nobody to be asked about them, and nothing for plugins that are gone. */
 export const configOf = ({ config, models }: ReplayFile, file: string, present: ReadonlySet<string>): CastConfig => {
   const providers = Object.entries(config.providers ?? {}).map(([name, provider]) => {
-    const known = models.filter((model) => model.provider === name).map(({ id, provider: _, ...info }) => [id, info] as const);
+    const known = models.flatMap(({ id, provider: of, ...info }) => (of === name ? [[id, info] as const] : []));
     return [name, { ...provider, models: { ...provider.models, ...Object.fromEntries(known) } }] as const;
   });
   const options = config.plugins?.['providers'];

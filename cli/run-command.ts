@@ -56,6 +56,7 @@ export class RunCommand extends CastCommand {
   override async execute(): Promise<number> {
     const { stdio, startedIn } = this.context;
     const format = oneOf('--format', this.format, FORMATS);
+    if (this.recordTo !== undefined && this.#session() !== undefined) throw usageError('a recording begins with a new session', 'Leave -c, -s and --fork out.');
     if (this.schema !== undefined) await refuseSchema(this.schema, workingFolder(this.folder, startedIn));
     return run({
       stdio,
@@ -73,8 +74,6 @@ export class RunCommand extends CastCommand {
   #session(): SessionWish | undefined {
     const chosen = [this.continues && '-c', this.session !== undefined && '-s', this.isEphemeral && '--no-session'].filter((flag) => flag !== false);
     if (chosen.length > 1) throw usageError(`${chosen.join(' and ')} cannot be combined`, 'Leave one out.');
-    if (this.recordTo !== undefined && (this.continues || this.forks || this.session !== undefined))
-      throw usageError('a recording begins with a new session', 'Leave -c, -s and --fork out.');
     const { forks: fork } = this;
     if (fork && this.isEphemeral) throw usageError('--fork and --no-session cannot be combined', 'Leave one out.');
     if (this.session !== undefined) return { id: this.session, fork };

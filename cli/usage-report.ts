@@ -111,7 +111,7 @@ async function* usedIn(store: Store, session: string, since: number): AsyncGener
     const page = await store.read(session, { limit: PAGE, kinds: ['plugin'], ...(before === undefined ? {} : { before }) });
     for (const entry of page) {
       if (entry.at < since) return;
-      for (const record of recordsIn(entry)) yield { at: entry.at, record };
+      for (const record of recordsIn(entry, session)) yield { at: entry.at, record };
     }
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
@@ -119,10 +119,11 @@ async function* usedIn(store: Store, session: string, since: number): AsyncGener
   }
 }
 
-const recordsIn = (entry: Entry): readonly UsageRecord[] => {
+/** A fork brings the records of its original along, which are counted there. */
+const recordsIn = (entry: Entry, id: string): readonly UsageRecord[] => {
   if (entry.kind !== 'plugin' || entry.data.plugin !== 'usage') return [];
-  const { added } = entry.data.data as { readonly added?: unknown };
-  return Array.isArray(added) ? added.filter(isRecord) : [];
+  const { session, added } = entry.data.data as { readonly session?: unknown; readonly added?: unknown };
+  return session === id && Array.isArray(added) ? added.filter(isRecord) : [];
 };
 const isRecord = (value: unknown): value is UsageRecord => {
   if (typeof value !== 'object' || value === null) return false;

@@ -65,6 +65,6 @@ const follow = ({ events }: ReplayScope, observer: Observer): void => {
   events.on('tap.fault', (fault) => observer.failed(fault));
 };
 
-async function* nobody(name: string): AsyncGenerator<never> {
+const nobody = (name: string): never => {
   throw new Error(`nobody is asked while ${name} is replayed`);
-}
+};

@@ -19,11 +19,11 @@ export default definePlugin({
     const { session, powers, hooks, events, clock } = scope;
     let opening: Promise<Transcript | undefined> | undefined;
     const open = async (): Promise<Transcript> => {
-      const { Transcript } = await import('./transcript.ts');
+      const [{ Transcript }, { branchOf }] = await Promise.all([import('./transcript.ts'), import('./branch.ts')]);
       const folder = await powers.fs.canonical(scope.options.folder ?? 'transcripts', scope.environment['CAST_DATA_DIR'] ?? scope.home);
       const tools = scope.registries.tools.list().map(({ name }) => name);
-      const head = { id: session.id, cwd: session.cwd, model: session.model, createdAt: session.tail(Number.MAX_SAFE_INTEGER)[0]?.at ?? clock.now(), tools };
-      return new Transcript({ folder, head, clock, branch: () => session.tail(Number.MAX_SAFE_INTEGER), warn: (text) => scope.warn(text, 'TRANSCRIPT') });
+      const head = { id: session.id, cwd: session.cwd, model: session.model, createdAt: clock.now(), tools };
+      return new Transcript({ folder, head, clock, branch: (isEnough) => branchOf(session, isEnough), warn: (text) => scope.warn(text, 'TRANSCRIPT') });
     };
     // The session is in the store: a transcript that cannot be written costs the transcript.
     const given = (error: unknown): undefined => {

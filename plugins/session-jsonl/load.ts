@@ -27,24 +27,9 @@ export const loadTranscript = async (file: string, take: (record: SessionRecordL
   const { size } = await stat(file);
   if (size > MAX_FILE_BYTES) throw corrupt(1, `the transcript has more than ${MAX_FILE_BYTES} bytes`);
   const isWhole = await endsWithNewline(file, size);
-  const reading = new Reading(corrupt);
-  let line = 0;
-  let bad: { readonly line: number; readonly why: string } | undefined;
-  for await (const text of createInterface({ input: createReadStream(file, { encoding: 'utf8' }), crlfDelay: Number.POSITIVE_INFINITY })) {
-    line += 1;
-    if (text.trim() === '') continue;
-    const record = parsed(text);
-    if (bad && !isAbout(record, bad.line)) throw corrupt(bad.line, bad.why);
-    bad = undefined;
-    if (typeof record === 'string') bad = { line, why: record };
-    else {
-      reading.take(record, line);
-      take(record, line);
-    }
-  }
-  if (bad && isWhole) throw corrupt(bad.line, bad.why);
-  if (!reading.meta) throw corrupt(1, 'it does not begin with a record session_meta');
-  return { meta: reading.meta, tornLine: bad?.line, open: [...reading.open], task: reading.task, seq: reading.seq };
+  const reading = new Reading(corrupt, take);
+  for await (const text of createInterface({ input: createReadStream(file, { encoding: 'utf8' }), crlfDelay: Number.POSITIVE_INFINITY })) reading.read(text);
+  return reading.end(isWhole);
 };
 
 const isAbout = (record: SessionRecordLine | string, line: number): boolean =>
@@ -98,39 +83,61 @@ const OUTCOMES: Readonly<Record<string, { readonly isError: boolean; readonly fi
 const OWN: ReadonlySet<string> = new Set(['session_meta', 'branch_changed', 'torn_line']);
 
 class Reading {
-  meta: SessionRecordLine | undefined;
-  readonly open = new Set<string>();
-  task: { id: string; open: readonly string[]; records: number } | undefined;
-  seq = 0;
+  #meta: SessionRecordLine | undefined;
+  readonly #open = new Set<string>();
+  #task: { id: string; open: readonly string[]; records: number } | undefined;
+  #seq = 0;
+  #line = 0;
+  #bad: { readonly line: number; readonly why: string } | undefined;
   readonly #corrupt: (line: number, what: string) => CastError;
+  readonly #take: (record: SessionRecordLine, line: number) => void;
 
-  constructor(corrupt: (line: number, what: string) => CastError) {
+  constructor(corrupt: (line: number, what: string) => CastError, take: (record: SessionRecordLine, line: number) => void) {
     this.#corrupt = corrupt;
+    this.#take = take;
   }
 
-  take(record: SessionRecordLine, line: number): void {
-    if (!this.meta) return this.#begin(record, line);
+  read(text: string): void {
+    this.#line += 1;
+    if (text.trim() === '') return;
+    const record = parsed(text);
+    if (this.#bad && !isAbout(record, this.#bad.line)) throw this.#corrupt(this.#bad.line, this.#bad.why);
+    this.#bad = undefined;
+    if (typeof record === 'string') this.#bad = { line: this.#line, why: record };
+    else {
+      this.#note(record, this.#line);
+      this.#take(record, this.#line);
+    }
+  }
+  end(isWhole: boolean): Loaded {
+    if (this.#bad && isWhole) throw this.#corrupt(this.#bad.line, this.#bad.why);
+    if (!this.#meta) throw this.#corrupt(1, 'it does not begin with a record session_meta');
+    return { meta: this.#meta, tornLine: this.#bad?.line, open: [...this.#open], task: this.#task, seq: this.#seq };
+  }
+
+  #note(record: SessionRecordLine, line: number): void {
+    if (!this.#meta) return this.#begin(record, line);
     const wrong = problemOf(record);
     if (wrong !== undefined) throw this.#corrupt(line, wrong);
-    if (typeof record.seq === 'number') this.seq = Math.max(this.seq, record.seq);
+    if (typeof record.seq === 'number') this.#seq = Math.max(this.#seq, record.seq);
     this.#pair(record, line);
-    if (record.type === 'task_start') this.task = { id: String(record['task_id']), open: [...this.open], records: 1 };
-    else if (this.task && !OWN.has(record.type)) this.task.records += 1;
+    if (record.type === 'task_start') this.#task = { id: String(record['task_id']), open: [...this.#open], records: 1 };
+    else if (this.#task && !OWN.has(record.type)) this.#task.records += 1;
   }
 
   #begin(record: SessionRecordLine, line: number): void {
     if (record.type !== 'session_meta') throw this.#corrupt(line, 'it does not begin with a record session_meta');
     const version = record['format_version'];
     if (version !== RECORD_VERSION) throw this.#corrupt(line, `its format_version is ${JSON.stringify(version)}, and only ${RECORD_VERSION} is read`);
-    this.meta = record;
+    this.#meta = record;
   }
 
   #pair(record: SessionRecordLine, line: number): void {
     const call = String(record['call_id']);
     if (record.type === 'function_call') {
-      if (this.open.has(call)) throw this.#corrupt(line, `two open calls have the call_id ${call}`);
-      this.open.add(call);
-    } else if (record.type === 'function_call_output' && !this.open.delete(call)) throw this.#corrupt(line, `there is no open call ${call} for this output`);
+      if (this.#open.has(call)) throw this.#corrupt(line, `two open calls have the call_id ${call}`);
+      this.#open.add(call);
+    } else if (record.type === 'function_call_output' && !this.#open.delete(call)) throw this.#corrupt(line, `there is no open call ${call} for this output`);
   }
 }
 

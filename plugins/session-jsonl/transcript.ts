@@ -9,8 +9,8 @@ export interface TranscriptParts {
   readonly folder: string;
   readonly head: RecordedSessionHead;
   readonly clock: Clock;
-  /** The whole branch, the newest batch included. */
-  readonly branch: () => readonly Entry[];
+  /** The branch from its newest entry back to the one that is enough, oldest first. */
+  readonly branch: (isEnough: (entry: Entry) => boolean) => Promise<readonly Entry[]>;
   readonly warn: (text: string) => void;
 }
 
@@ -86,9 +86,9 @@ export class Transcript {
   /** Goes on where the file ends, which may be in the middle of a turn that a crash cut off. */
   async #resume(handle: number): Promise<RecordStream> {
     const { head, branch, warn } = this.#at;
-    const entries = branch();
     if (fstatSync(handle).size === 0) {
-      this.#write(handle, [sessionMeta(head)]);
+      const entries = await branch(() => false);
+      this.#write(handle, [sessionMeta({ ...head, createdAt: entries[0]?.at ?? head.createdAt })]);
       return this.#catchUp(handle, new RecordStream(head.id), entries, 0);
     }
     const { task, open, seq, tornLine } = await loadTranscript(this.#file);
@@ -98,12 +98,12 @@ export class Transcript {
       warn(`Line ${tornLine} of ${this.#file} is unfinished: a crash cut it off. What it was about is written again.`);
       this.#write(handle, [{ type: 'torn_line', line: tornLine }]);
     }
-    const at = task ? entries.findIndex(({ id }) => id === task.id) : -1;
-    if (!task || at < 0) {
+    const entries = await branch((entry) => entry.id === task?.id || (!task && entry.seq <= seq));
+    if (!task || entries[0]?.id !== task.id) {
       const later = entries.filter((entry) => entry.seq > seq);
       return this.#catchUp(handle, new RecordStream(head.id, open), later, 0);
     }
-    return this.#catchUp(handle, new RecordStream(head.id, task.open), entries.slice(at), task.records);
+    return this.#catchUp(handle, new RecordStream(head.id, task.open), entries, task.records);
   }
 
   /** Writes what entries say, but for the records that are there already. */
@@ -120,7 +120,7 @@ export class Transcript {
   }
 }
 
-const SILENT: ReadonlySet<Entry['kind']> = new Set(['plugin', 'mask', 'workspace', 'started']);
+const SILENT: ReadonlySet<Entry['kind']> = new Set(['plugin', 'mask', 'workspace', 'started', 'snapshot']);
 
 const endsWithNewline = (handle: number): boolean => {
   const last = Buffer.alloc(1);

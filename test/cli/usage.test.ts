@@ -55,11 +55,18 @@ test('days, partial costs, sub-agents, and what is no record', async () => {
   const clock = manualClock();
   const store = createMemoryStore(clock);
   const begin = clock.now();
-  const session = async (id: string, kind: SessionRecord['kind'], records: readonly unknown[]): Promise<void> => {
+  const session = async (id: string, kind: SessionRecord['kind'], records: readonly object[]): Promise<void> => {
     await store.create({ id, cwd: '/', root: `/${id}`, title: '', model: 'm', provider: 'p', parent: null, kind, createdAt: clock.now() });
     const { epoch, release } = await store.claim(id);
     for (const [index, data] of records.entries()) {
-      const entry = { id: `${id}${index}`, parent: null, seq: index + 1, at: clock.now(), kind: 'plugin', data: { plugin: 'usage', slice: 'sums', data } };
+      const entry = {
+        id: `${id}${index}`,
+        parent: null,
+        seq: index + 1,
+        at: clock.now(),
+        kind: 'plugin',
+        data: { plugin: 'usage', slice: 'sums', data: { session: id, ...data } },
+      };
       await store.append(id, [entry as Entry], { epoch });
       await clock.advance(DAY);
     }
@@ -72,7 +79,8 @@ test('days, partial costs, sub-agents, and what is no record', async () => {
     { added: [{ provider: 'p' }, 7] },
   ]);
   await session('b', 'child', [{ added: [used()] }]);
-  await session('c', 'background', [{ added: [used({ model: 'n', cost: 0.25 })] }]);
+  // A fork has a copy of what its original used.
+  await session('c', 'background', [{ session: 'a', added: [used()] }, { added: [used({ model: 'n', cost: 0.25 })] }]);
   const all = await reportUsage(store, clock.now(), 30);
   expect(all).toMatchObject({ sessions: 2, total: { totalTokens: 330, cacheReadTokens: 180, subagentTokens: 30, cost: 0.75, isCostPartial: true } });
   expect(all.days.map(({ day, totalTokens }) => [day, totalTokens])).toEqual([
