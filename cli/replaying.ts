@@ -1,6 +1,6 @@
 /** Ids and time that are the same when a session is played again. */
 import type { Clock, Ids } from '../kernel/index.ts';
-import { systemClock } from '../kernel/host/clock.ts';
+import { createIds, systemClock } from '../kernel/host/clock.ts';
 
 /** The first session has the seed as its id; all else is counted by kind. */
 export const seededIds = (seed: string): Ids => {
@@ -13,6 +13,9 @@ export const seededIds = (seed: string): Ids => {
     },
   };
 };
+
+/** For a session that is recorded. */
+export const newSeededIds = (): Ids => seededIds(createIds(systemClock).next('session'));
 
 /** From here on it is not the replies that are waited for: others may need the time. */
 const LONG_MS = 1_000;

@@ -1,17 +1,11 @@
 /** `cast run`: its flags, checked. */
-import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import type { CastConfig, PermissionsConfig, SessionWish } from '../kernel/index.ts';
-import { messageOf } from '../kernel/errors.ts';
-import { createIds, systemClock } from '../kernel/host/clock.ts';
 import { amount, CastCommand, oneOf, pluginSwitches, usageError, wholeNumber } from './arguments.ts';
-import { readNamedFile } from './named-file.ts';
 import { workingFolder } from './opening.ts';
-import { seededIds } from './replaying.ts';
 import { run } from './run.ts';
 import { FORMATS } from './run-output.ts';
 
-const MAX_SCHEMA_BYTES = 1_048_576;
 const MODES = ['default', 'ask', 'bypass'] as const;
 
 export class RunCommand extends CastCommand {
@@ -57,7 +51,7 @@ export class RunCommand extends CastCommand {
     const { stdio, startedIn } = this.context;
     const format = oneOf('--format', this.format, FORMATS);
     if (this.recordTo !== undefined && this.#session() !== undefined) throw usageError('a recording begins with a new session', 'Leave -c, -s and --fork out.');
-    if (this.schema !== undefined) await refuseSchema(this.schema, workingFolder(this.folder, startedIn));
+    if (this.schema !== undefined) await (await import('./output-schema.ts')).refuseSchema(this.schema, workingFolder(this.folder, startedIn));
     return run({
       stdio,
       format,
@@ -66,7 +60,7 @@ export class RunCommand extends CastCommand {
       images: this.images,
       session: this.#session(),
       isEphemeral: this.isEphemeral,
-      ...given('ids', this.recordTo === undefined ? undefined : seededIds(createIds(systemClock).next('session'))),
+      ...given('ids', this.recordTo === undefined ? undefined : (await import('./replaying.ts')).newSeededIds()),
       open: (cwd) => this.open(this.#config(), cwd),
     });
   }
@@ -113,16 +107,3 @@ const given = <K extends string, V>(key: K, value: V | undefined): { readonly [P
   (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
 const filled = <K extends string, V extends object>(key: K, value: V): { readonly [P in K]?: V } =>
   given(key, Object.keys(value).length > 0 ? value : undefined);
-
-/** A wrong file is named before a right one is turned down. */
-const refuseSchema = async (file: string, cwd: string): Promise<never> => {
-  let schema: unknown;
-  try {
-    schema = JSON.parse((await readNamedFile(resolve(cwd, file), MAX_SCHEMA_BYTES)).toString('utf8'));
-  } catch (error) {
-    throw usageError(`--output-schema ${file} cannot be read: ${messageOf(error)}`, 'Name a file that holds a JSON Schema.');
-  }
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
-    throw usageError(`--output-schema ${file} holds no JSON Schema`, 'A schema is an object.');
-  throw usageError('--output-schema is not part of this version', 'Ask for JSON in the prompt and check it yourself.');
-};

@@ -13,14 +13,12 @@ import {
 } from '../kernel/index.ts';
 import { mergeLayers } from '../kernel/host/config.ts';
 import { createIds, systemClock } from '../kernel/host/clock.ts';
-import { readImage } from './images.ts';
 import { BROKEN_PIPE, INTERRUPTED, leaveNow, watchInterrupts } from './interrupts.ts';
 import { requireModel } from './model.ts';
 import { isFolder, openOptionsOf, type Opening } from './opening.ts';
 import { packageVersion } from './package.ts';
 import { endKernel, startKernel } from './processes.ts';
 import { createOutput, type Format, type RunOutput } from './run-output.ts';
-import { drawSketch } from './sketch.ts';
 import { orStalled } from './stalled.ts';
 import { joinPrompt, readStandardInput, WITH_PROMPT, WITHOUT_PROMPT } from './standard-input.ts';
 import type { Stdio } from './stdio.ts';
@@ -107,7 +105,7 @@ const converse = async (run: Run): Promise<number> => {
       comeFromPlugin: opening.plugins.length > 0 || (config.plugins?.['replay'] as { readonly file?: unknown } | undefined)?.file !== undefined,
       comeFromSession: wish !== undefined,
     });
-    const images = await Promise.all(request.images.map((file) => readImage(file, first.cwd)));
+    const images = await readImages(request.images, first.cwd);
     const text = await prompting;
     signal.throwIfAborted();
     session = await orStopped(openSession(kernel, opening, wish, request), signal);
@@ -127,6 +125,12 @@ const atItsPlace = async (kernel: Kernel, opening: Opening, request: RunRequest)
   const wish = { id: record.id, fork: session.fork ?? false };
   const place = await placeOf(store, record);
   return place === opening.cwd || !isFolder(place) ? { opening, wish } : { opening: await request.open(place), wish };
+};
+
+const readImages = async (files: readonly string[], cwd: string): Promise<readonly Image[]> => {
+  if (files.length === 0) return [];
+  const { readImage } = await import('./images.ts');
+  return Promise.all(files.map((file) => readImage(file, cwd)));
 };
 
 /** Whatever hangs here is left hanging: the process is about to end. */
@@ -204,7 +208,8 @@ const obey = async (run: Run, client: Client, { name, args }: SlashCommand): Pro
     await output.take(event);
     if (event.seq >= seq) break;
   }
-  if (outcome.result !== undefined) await output.answer(typeof outcome.result === 'string' ? outcome.result : drawSketch(outcome.result));
+  if (outcome.result !== undefined)
+    await output.answer(typeof outcome.result === 'string' ? outcome.result : (await import('./sketch.ts')).drawSketch(outcome.result));
   await output.end({ reason: 'stop', exitCode: 0 });
   return 0;
 };

@@ -215,7 +215,7 @@ const output = (call: string, content: string, status: string, at: number): Sess
 });
 
 const LIMITS: Readonly<Record<string, string>> = { TURN_LIMIT: 'max_turns', BUDGET_EXCEEDED: 'budget' };
-const BROKEN: ReadonlySet<string> = new Set(['CUT_OFF', 'DISCONNECTED']);
+const BROKEN: readonly string[] = ['CUT_OFF', 'DISCONNECTED'];
 
 const outcomeOf = (reason: string | undefined, code = 'INTERNAL', result?: string): object => {
   const said = result === undefined ? {} : { result };
@@ -224,7 +224,7 @@ const outcomeOf = (reason: string | undefined, code = 'INTERNAL', result?: strin
   const error = `${code}: ${ERRORS[code as ErrorCode]?.about ?? 'the turn failed'}`;
   const limit = LIMITS[code];
   if (limit !== undefined) return { subtype: 'limit_exceeded', is_error: true, limit, error, ...said };
-  return { subtype: BROKEN.has(code) ? 'cut_off' : 'error_during_execution', is_error: true, error };
+  return { subtype: BROKEN.includes(code) ? 'cut_off' : 'error_during_execution', is_error: true, error };
 };
 
 // ---- usage, in the words of the Responses API ----
@@ -243,7 +243,14 @@ const wireUsage = (usage: Pick<Usage, 'promptTokens' | 'completionTokens' | 'cac
   output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
   total_tokens: usage.promptTokens + usage.completionTokens,
 });
-const NO_USAGE = wireUsage({ promptTokens: 0, completionTokens: 0, cacheReadTokens: 0, reasoningTokens: 0 });
+// Written out: a call here would be run by whoever imports anything of the kernel.
+const NO_USAGE: WireUsage = {
+  input_tokens: 0,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 0,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 0,
+};
 const sum = (a: WireUsage, b: WireUsage): WireUsage => ({
   input_tokens: a.input_tokens + b.input_tokens,
   input_tokens_details: { cached_tokens: a.input_tokens_details.cached_tokens + b.input_tokens_details.cached_tokens },

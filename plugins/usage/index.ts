@@ -2,7 +2,6 @@ import { checkedBy, definePlugin } from '../../kernel/index.ts';
 import { NOTHING } from './count.ts';
 import { Ledger, type Sums } from './ledger.ts';
 import { manifest } from './manifest.ts';
-import { usageTable } from './table.ts';
 
 const isTotals = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(NOTHING).every((key) => typeof (value as Record<string, unknown>)[key] === 'number');
@@ -22,7 +21,7 @@ export default definePlugin({
       name: 'usage',
       summary: 'Tokens and cost of this session',
       whileRunning: true,
-      run: () => usageTable(ledger),
+      run: async () => (await import('./table.ts')).usageTable(ledger),
     });
 
     scope.events.on('usage', ({ usage, provider, model, purpose, child }) =>

@@ -84,7 +84,7 @@ test('days, partial costs, sub-agents, and what is no record', async () => {
   const all = await reportUsage(store, clock.now(), 30);
   expect(all).toMatchObject({ sessions: 2, total: { totalTokens: 330, cacheReadTokens: 180, subagentTokens: 30, cost: 0.75, isCostPartial: true } });
   expect(all.days.map(({ day, totalTokens }) => [day, totalTokens])).toEqual([
-    [localDay(begin + 5 * DAY), 110],
+    [localDay(begin + 6 * DAY), 110],
     [localDay(begin + DAY), 110],
     [localDay(begin), 110],
   ]);
