@@ -164,6 +164,7 @@ ${table(['Key', 'Values', 'Default', 'Meaning'], rows)}`;
 };
 
 const VARIABLES: Readonly<Record<string, string>> = {
+  CAST_DATA_DIR: 'Where the plugin `session-jsonl` keeps its transcripts, in place of `CAST_HOME`.',
   CAST_HOME: 'Where cast keeps its own files, in place of `~/.cast`.',
   CAST_BASE_URL: 'Base URL of a provider: what stands before `/chat/completions`.',
   OPENAI_BASE_URL: 'The same, when `CAST_BASE_URL` is not set.',
