@@ -8,9 +8,9 @@ import { RunCommand } from './run-command.ts';
 export class RecordCommand extends Command<CastContext> {
   static override paths = [['record']];
   static override usage = Command.Usage({
-    description: 'Run one prompt and record it: replies, results, answers, time, and what plugins made of them',
+    description: 'Run one prompt and record all that comes of it',
     details: `
-      What follows FILE is what \`cast run\` takes, flags and prompt; the exit code is that of the run. A recording begins with a new session.
+      Replies, results of tools, answers, time, and what plugins made of them. What follows FILE is what \`cast run\` takes, flags and prompt; the exit code is that of the run. A recording begins with a new session.
       \`cast replay FILE\` plays it against the plugins as they are then. It holds what the session holds, without credentials: look at it before you share it.
     `,
     examples: [

@@ -33,9 +33,10 @@ interface Outcome {
 export class ReplayCommand extends CastCommand {
   static override paths = [['replay']];
   static override usage = Command.Usage({
-    description: 'Play a recorded session against the plugins of today and name the first difference',
+    description: 'Play a recorded session against the plugins of today',
     details: `
-      Replies, results of tools, answers, time and ids come from the file: no tool runs, and nothing is sent anywhere. The plugins are those that \`cast run\` would
+      The first difference is named, with its hook and plugin. Replies, results of tools, answers, time and ids come from the file: no tool runs, and nothing is
+      sent anywhere. The plugins are those that \`cast run\` would
       load here, with the configuration of the recording.
 
       Exit codes: 0 all is the same, 1 something differs, 3 the file is no recording.

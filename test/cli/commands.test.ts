@@ -238,7 +238,21 @@ describe('cast demo', () => {
 test('help names every command, and each command its flags', async () => {
   const place = project();
   const help = (await cast(['--help'], place)).stdout;
-  for (const name of ['run', 'plugins list', 'plugins inspect', 'config', 'doctor', 'context', 'sessions list', 'sessions show', 'trust', 'demo'])
+  for (const name of [
+    'run',
+    'plugins list',
+    'plugins inspect',
+    'config',
+    'doctor',
+    'context',
+    'sessions list',
+    'sessions show',
+    'trust',
+    'demo',
+    'usage',
+    'record FILE',
+    'replay FILE',
+  ])
     expect(help).toContain(`cast ${name}`);
   expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110);
   expect((await cast(['run', '--help'], place)).stdout).toMatch(/-m, --model ID +\S/);
