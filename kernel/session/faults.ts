@@ -32,13 +32,13 @@ export class Faults {
   }
 
   #tell({ hook, plugin, label }: TapRecord, outcome: unknown, about: unknown): void {
-    const tapped = this.#session.generation.boundary?.tapped;
-    if (!tapped) return;
+    const { boundary } = this.#session.generation;
+    if (!boundary?.tapped) return;
     const { tool, id, call: asked } = (about ?? {}) as { readonly tool?: string; readonly id?: string; readonly call?: { readonly id: string } };
     const of = tool === undefined ? asked?.id : id;
     const call = of === undefined ? {} : { call: of };
     const within = running()?.where;
-    tapped({ hook, plugin, label, ...this.#session.events.place, ...call, outcome, ...(within === undefined ? {} : { within }) });
+    boundary.tapped({ hook, plugin, label, ...this.#session.events.place, ...call, outcome, ...(within === undefined ? {} : { within }) });
   }
 
   async #decide(tap: TapRecord, signal: AbortSignal | undefined): Promise<'open' | 'off'> {
