@@ -10,58 +10,90 @@ import { isPrompt, runningPrompt, textOf, viewOf } from './view.ts';
 /** Part of the window that is left after a compaction. */
 const TARGET = 0.4;
 
+type Reason = Compaction['reason'];
+
 /** False when every tap declined. Throws HISTORY_BAD_CUT when the plan of a tap is not lawful; the history is untouched then. */
-export const compact = async (session: Session, reason: Compaction['reason'], signal: AbortSignal, instructions?: string): Promise<boolean> => {
+export const compact = async (session: Session, reason: Reason, signal: AbortSignal, instructions?: string): Promise<boolean> => {
   const job = jobOf(session, reason, instructions);
   const turn: TurnContext = { session: session.face, turn: session.turn, signal };
   const plan = await offTheClock(() => session.hooks.bail('compact', job, turn));
-  if (!plan || 'cancel' in plan) return false;
-  if (!job.cuts.includes(plan.keepFrom)) {
-    const known = session.history.entries.some((entry) => entry.id === plan.keepFrom);
-    throw new CastError(
-      'HISTORY_BAD_CUT',
-      known ? `a cut at ${plan.keepFrom} would part a call from its result or split an earlier turn` : `there is no entry ${plan.keepFrom} to cut at`,
-      { hook: 'compact', fix: 'Take one of `job.cuts`.' },
-    );
+  const cancelled = !plan ? 'no plugin had a summary' : 'cancel' in plan ? plan.cancel : plan.summary.trim() === '' ? 'the summary is empty' : undefined;
+  if (!plan || 'cancel' in plan || cancelled !== undefined) {
+    session.emit('compaction.failed', { reason, why: cancelled ?? '' });
+    return false;
   }
-  const prompt = runningPrompt(session.history.entries);
-  const isBehindPrompt = prompt !== undefined && indexOf(session, plan.keepFrom) > indexOf(session, prompt.id);
-  const data = {
-    summary: plan.summary,
-    keepFrom: plan.keepFrom,
-    reason,
-    tokensBefore: job.tokens,
-    tokensAfter: 0,
-    ...(isBehindPrompt ? { prompt: prompt.id } : {}),
-  };
-  const draft: Entry = { kind: 'compaction', data, id: '', parent: null, seq: 0, at: 0 };
-  const tokensAfter = total(viewOf([...session.history.entries, draft]));
-  const before = session.view().length;
-  await session.append([{ kind: 'compaction', data: { ...data, tokensAfter } }]);
-  session.emit('compacted', { messages: before - session.view().length + 1, tokensBefore: job.tokens, tokensAfter });
+  // Here and not from the job: while it was summarised the conversation may have gone another way.
+  const illegal = faultOf(session, plan.keepFrom);
+  if (illegal) {
+    session.emit('compaction.failed', { reason, why: illegal.message });
+    throw illegal;
+  }
+  await shorten(session, job, plan);
   return true;
 };
+export const compactable = (session: Session): Compaction => jobOf(session, 'command', undefined);
 
+const faultOf = (session: Session, keepFrom: string): CastError | undefined => {
+  const { entries } = session.history;
+  if (cutsOf(entries, inViewOf(entries)).includes(keepFrom)) return undefined;
+  const isKnown = entries.some((entry) => entry.id === keepFrom);
+  return new CastError(
+    'HISTORY_BAD_CUT',
+    isKnown ? `a cut at ${keepFrom} would part a call from its result or split an earlier turn` : `there is no entry ${keepFrom} to cut at`,
+    { hook: 'compact', fix: 'Take one of `job.cuts`.' },
+  );
+};
+
+const shorten = async (session: Session, job: Compaction, { summary, keepFrom }: { readonly summary: string; readonly keepFrom: string }): Promise<void> => {
+  const prompt = runningPrompt(session.history.entries);
+  const isBehindPrompt = prompt !== undefined && indexOf(session, keepFrom) > indexOf(session, prompt.id);
+  const data = { summary, keepFrom, reason: job.reason, tokensBefore: job.tokens, tokensAfter: 0, ...(isBehindPrompt ? { prompt: prompt.id } : {}) };
+  const draft: Entry = { kind: 'compaction', data, id: '', parent: null, seq: 0, at: 0 };
+  const tokensAfter = total(viewOf([...session.history.entries, draft]));
+  const before = new Set(messagesIn(session));
+  const [entry] = await session.append([{ kind: 'compaction', data: { ...data, tokensAfter } }]);
+  for (const id of messagesIn(session)) before.delete(id);
+  session.emit('compacted', { messages: before.size, tokensBefore: job.tokens, tokensAfter, reason: job.reason, entry: entry?.id ?? '' });
+};
+
+/** Ids of what is in view, an earlier summary left out. */
+const messagesIn = (session: Session): readonly string[] => {
+  const summary = newestIn(session.history.entries)?.id;
+  return session.view().flatMap(({ entry }) => (entry === summary ? [] : [entry]));
+};
 const indexOf = (session: Session, id: string): number => session.history.entries.findIndex((entry) => entry.id === id);
 const total = (messages: readonly { readonly tokens: number }[]): number => messages.reduce((sum, message) => sum + message.tokens, 0);
 
-const jobOf = (session: Session, reason: Compaction['reason'], instructions: string | undefined): Compaction => {
-  const { entries } = session.history;
-  const at = entries.findLastIndex((entry) => entry.kind === 'compaction');
-  const earlier = entries[at];
-  const previous = earlier?.kind === 'compaction' ? earlier : undefined;
+type Done = Extract<Entry, { kind: 'compaction' }>;
+type MessageEntry = Extract<Entry, { kind: 'message' }>;
+const newestIn = (entries: readonly Entry[]): Done | undefined => entries.findLast((entry): entry is Done => entry.kind === 'compaction');
+
+/** Messages behind the newest cut. */
+const inViewOf = (entries: readonly Entry[]): readonly MessageEntry[] => {
+  const previous = newestIn(entries);
   const from = previous ? entries.findIndex((entry) => entry.id === previous.data.keepFrom) : 0;
-  const inView = entries.slice(from).filter((entry) => entry.kind === 'message');
+  return entries.slice(from).filter((entry): entry is MessageEntry => entry.kind === 'message');
+};
+
+const jobOf = (session: Session, reason: Reason, instructions: string | undefined): Compaction => {
+  const { entries } = session.history;
+  const previous = newestIn(entries);
+  const inView = inViewOf(entries);
+  // Carried along by the cut before: it must not be lost with the next one.
+  const carried = entries.find((entry): entry is MessageEntry => entry.kind === 'message' && entry.id === previous?.data.prompt);
+  const all = carried ? [carried, ...inView] : inView;
+  const prompt = runningPrompt(entries)?.id;
   // What is masked is out of the view already: it must not come back by way of a summary.
   const seen = new Map(session.view().map((message) => [message.entry, message]));
   return {
     reason,
     ...(instructions === undefined ? {} : { instructions }),
-    messages: inView.map((entry) => {
+    messages: all.map((entry) => {
       const message = seen.get(entry.id) ?? entry.data;
       return { id: entry.id, by: byOf(entry), tokens: estimateMessage(message), text: described(message), paths: pathsIn(message) };
     }),
     cuts: cutsOf(entries, inView),
+    ...(prompt !== undefined && all.some(({ id }) => id === prompt) ? { prompt } : {}),
     tokens: total(session.view()),
     target: Math.floor(session.limits.contextWindow * TARGET),
     ...(previous ? { previous: previous.data.summary } : {}),
@@ -69,17 +101,17 @@ const jobOf = (session: Session, reason: Compaction['reason'], instructions: str
 };
 
 /** Before a prompt, or before a reply of the running turn: never between a call and its result. */
-const cutsOf = (entries: readonly Entry[], inView: readonly Entry[]): readonly string[] => {
+const cutsOf = (entries: readonly Entry[], inView: readonly MessageEntry[]): readonly string[] => {
   // It may have left the view with an earlier cut, and is carried along then.
   const prompt = runningPrompt(entries);
-  const begun = new Set(prompt ? entries.slice(entries.indexOf(prompt) + 1) : []);
+  const begun = new Set<Entry>(prompt ? entries.slice(entries.indexOf(prompt) + 1) : []);
   return inView.slice(1).flatMap((entry) => {
-    const isStep = begun.has(entry) && entry.kind === 'message' && entry.data.role === 'assistant';
+    const isStep = begun.has(entry) && entry.data.role === 'assistant';
     return isPrompt(entry) || isStep ? [entry.id] : [];
   });
 };
 
-const byOf = (entry: Extract<Entry, { kind: 'message' }>): 'person' | 'model' | 'tool' | 'kernel' => {
+const byOf = (entry: MessageEntry): 'person' | 'model' | 'tool' | 'kernel' => {
   if (entry.data.role === 'assistant') return 'model';
   if (entry.data.role === 'tool') return 'tool';
   // A notice of a plugin begins a turn as well, and is no person's word.

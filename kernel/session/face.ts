@@ -1,5 +1,5 @@
 import type { SessionFace } from '../hooks/subjects.ts';
-import { compact } from './compaction.ts';
+import { compact, compactable } from './compaction.ts';
 import { mask } from './mask.ts';
 import type { Session } from './session.ts';
 
@@ -28,6 +28,7 @@ export const createFace = (session: Session): SessionFace => ({
   tail: (count) => session.history.entries.slice(-count),
   read: async (query) => session.store.read(session.id, query),
   compact: (reason, signal, instructions) => compact(session, reason, signal, instructions),
+  compactable: () => compactable(session),
   mask: (entry, note, only) => mask(session, entry, note, only),
   moveTo: (cwd) => session.workspace.ask(cwd),
   ask: (question, signal) => session.broker.ask(question, { session: session.face, turn: session.turn, signal }),

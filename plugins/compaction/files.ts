@@ -1,0 +1,64 @@
+/** Files that were read and changed, from the calls themselves: no model is asked, and none can forget them. */
+import { resolve } from 'node:path';
+import { estimateText, type Tool, type ViewMessage } from '../../kernel/index.ts';
+import { fieldsOf } from './conversation.ts';
+import { LIMITS } from './limits.ts';
+
+export interface Files {
+  readonly read: readonly string[];
+  readonly modified: readonly string[];
+}
+const BLOCKS = { read: 'read-files', modified: 'modified-files' } as const;
+type Kind = keyof typeof BLOCKS;
+
+/** Of calls that went well. `tools` are those that there are: what changes files is known by its effect. */
+export const filesIn = (messages: readonly ViewMessage[], tools: readonly Pick<Tool, 'name' | 'synonyms' | 'effect'>[], cwd: string): Files => {
+  const done = new Set(messages.flatMap(({ blocks }) => blocks.flatMap((block) => (block.type === 'result' && block.status === 'ok' ? [block.id] : []))));
+  const found: Record<Kind, Set<string>> = { read: new Set(), modified: new Set() };
+  for (const { blocks } of messages)
+    for (const block of blocks) {
+      if (block.type !== 'call' || !done.has(block.id)) continue;
+      const tool = tools.find(({ name, synonyms }) => name === block.tool || synonyms.includes(block.tool));
+      const { path, filePath } = fieldsOf(block.arguments) ?? {};
+      const named = path ?? filePath;
+      const kind: Kind | undefined = tool?.effect === 'write' ? 'modified' : tool?.name === 'read' ? 'read' : undefined;
+      if (kind && typeof named === 'string' && !named.includes('\n')) found[kind].add(resolve(cwd, named));
+    }
+  return { read: [...found.read], modified: [...found.modified] };
+};
+
+/** What an earlier summary lists comes first, so that it is the first to go when the lists grow too long. */
+export const joined = (earlier: Files, later: Files): Files => {
+  const modified = new Set([...earlier.modified, ...later.modified]);
+  const read = new Set([...earlier.read, ...later.read].filter((path) => !modified.has(path)));
+  return { read: [...read], modified: [...modified] };
+};
+
+/** The lists behind a summary, each sorted and at most about `budget` tokens; empty when there are no files. */
+export const fileLists = (files: Files, budget: number): string =>
+  (['read', 'modified'] as const)
+    .flatMap((kind) => {
+      const paths = newest(files[kind], budget);
+      return paths.length === 0 ? [] : [`<${BLOCKS[kind]}>\n${paths.toSorted().join('\n')}\n</${BLOCKS[kind]}>`];
+    })
+    .join('\n\n');
+
+const newest = (paths: readonly string[], budget: number): readonly string[] => {
+  const kept: string[] = [];
+  let left = budget;
+  for (const path of paths.slice(-LIMITS.files).toReversed()) {
+    left -= estimateText(path) + 1;
+    if (left < 0) break;
+    kept.unshift(path);
+  }
+  return kept;
+};
+
+const LISTS = new RegExp(`\\s*<(${Object.values(BLOCKS).join('|')})>\\n([\\s\\S]*?)\\n?</\\1>`, 'g');
+
+/** A summary without its lists, and what they say. A model that writes such lists of its own is not believed. */
+export const parted = (summary: string): { readonly text: string; readonly files: Files } => {
+  const of = (kind: Kind): readonly string[] =>
+    [...summary.matchAll(LISTS)].filter(([, name]) => name === BLOCKS[kind]).flatMap(([, , paths = '']) => paths.split('\n').filter((path) => path !== ''));
+  return { text: summary.replace(LISTS, '').trim(), files: { read: of('read'), modified: of('modified') } };
+};
