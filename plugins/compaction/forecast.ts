@@ -2,10 +2,10 @@ import type { CompactionForecast, SessionFace } from '../../kernel/index.ts';
 import { LIMITS } from './limits.ts';
 import type { Meter } from './meter.ts';
 import { splitOf } from './split.ts';
-import { hasTextIn, NOTHING } from './summarise.ts';
+import { NOTHING } from './summarise.ts';
 
 export const forecast = (session: SessionFace, meter: Meter, auto: boolean): CompactionForecast => {
-  const split = splitOf(session.compactable(), hasTextIn(session.view()));
+  const split = splitOf(session.compactable(), session.view());
   const state = { auto, limit: Math.floor(meter.limit), ...meter.read() };
   return split ? { ...state, drops: split.dropped, droppedTokens: split.tokens } : { ...state, drops: [], droppedTokens: 0, why: NOTHING };
 };

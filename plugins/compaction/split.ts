@@ -1,5 +1,5 @@
 /** Where a conversation is cut: what is older becomes a summary, what is newer stays. */
-import type { Compaction } from '../../kernel/index.ts';
+import type { Compaction, ViewMessage } from '../../kernel/index.ts';
 import { LIMITS } from './limits.ts';
 
 export interface Split {
@@ -21,10 +21,10 @@ interface Cut {
 }
 type Job = Pick<Compaction, 'messages' | 'cuts' | 'prompt' | 'target'>;
 
-/** Undefined when no lawful cut frees anything. `hasText` tells of an entry whether somebody says something in it. */
-export const splitOf = (job: Job, hasText: (entry: string) => boolean): Split | undefined => {
-  const cuts = cutsOf(job, hasText);
-  const total = job.messages.reduce((sum, { tokens }) => sum + tokens, 0);
+/** Undefined when no lawful cut frees anything but notes, which come again. */
+export const splitOf = (job: Job, view: readonly ViewMessage[]): Split | undefined => {
+  const cuts = cutsOf(job, view);
+  const total = tokensOf(job.messages);
   const isLong = total >= LIMITS.long;
   const wanted = isLong ? clamp(total * LIMITS.tailShare) : total * LIMITS.tailShare;
   const from = startOfTail(job, wanted);
@@ -38,22 +38,28 @@ export const splitOf = (job: Job, hasText: (entry: string) => boolean): Split | 
   const dropped = job.messages.slice(0, cut.index).flatMap(({ id }) => (id === job.prompt ? [] : [id]));
   return { keepFrom: cut.id, dropped, tokens: cut.dropped };
 };
+const tokensOf = (messages: Job['messages']): number => messages.reduce((sum, { tokens }) => sum + tokens, 0);
 const clamp = (tokens: number): number => Math.min(LIMITS.mostTail, Math.max(LIMITS.leastTail, tokens));
 
-const cutsOf = ({ messages, cuts, prompt }: Job, hasText: (entry: string) => boolean): readonly Cut[] => {
+const hasText = ({ role, blocks }: ViewMessage): boolean => role !== 'tool' && blocks.some((block) => block.type === 'text' && block.text.trim() !== '');
+
+const cutsOf = ({ messages, cuts, prompt }: Job, view: readonly ViewMessage[]): readonly Cut[] => {
+  const notes = new Set(view.flatMap(({ entry, reminder }) => (reminder ? [entry] : [])));
+  const speaking = new Set(view.flatMap((message) => (!message.reminder && hasText(message) ? [message.entry] : [])));
+  const firstSaid = messages.findIndex(({ id }) => id !== prompt && !notes.has(id));
   const lawful = new Set(cuts);
   const promptAt = messages.findIndex(({ id }) => id === prompt);
+  const total = tokensOf(messages);
   const found: Cut[] = [];
   let [stays, texts] = [0, 0];
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index];
     if (!message) continue;
     stays += message.tokens;
-    if (hasText(message.id)) texts++;
-    if (!lawful.has(message.id)) continue;
+    if (speaking.has(message.id)) texts++;
+    if (!lawful.has(message.id) || firstSaid < 0 || firstSaid >= index) continue;
     const carried = promptAt >= 0 && promptAt < index ? (messages[promptAt]?.tokens ?? 0) : 0;
-    const dropped = messages.slice(0, index).reduce((sum, { tokens }) => sum + tokens, 0) - carried;
-    if (dropped > 0) found.push({ id: message.id, index, isPrompt: message.by !== 'model', tail: stays + carried, texts, dropped });
+    found.push({ id: message.id, index, isPrompt: message.by !== 'model', tail: stays + carried, texts, dropped: total - stays - carried });
   }
   return found.reverse();
 };

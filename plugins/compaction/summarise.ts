@@ -23,20 +23,11 @@ export interface SummaryParts extends Pick<Scope<unknown, 'model'>, 'powers' | '
 }
 export type Plan = { readonly cancel: string } | { readonly summary: string; readonly keepFrom: string };
 
-export const hasTextIn = (view: readonly ViewMessage[]): ((entry: string) => boolean) => {
-  const speaking = new Set(
-    view.flatMap(({ entry, role, reminder, blocks }) =>
-      role !== 'tool' && !reminder && blocks.some((block) => block.type === 'text' && block.text.trim() !== '') ? [entry] : [],
-    ),
-  );
-  return (entry) => speaking.has(entry);
-};
-
 export const NOTHING = 'there is nothing yet that could be summarised: what the newest prompt is about has to stay';
 
 export const summarise = async (parts: SummaryParts, job: Compaction, { signal }: Pick<TurnContext, 'signal'>): Promise<Plan> => {
   const view = parts.session.view();
-  const split = splitOf(job, hasTextIn(view));
+  const split = splitOf(job, view);
   if (!split) return { cancel: NOTHING };
   const older = olderIn(view, split, job.prompt);
   const previous = job.previous === undefined ? undefined : parted(job.previous);
