@@ -12,8 +12,8 @@ export const tokensOf = ({ body }: Pick<Asked, 'body'>): number => Math.ceil(JSO
 export const textsOf = ({ body }: Pick<Asked, 'body'>): string =>
   body.messages.map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content ?? ''))).join('\n');
 
-/** What the model does at its request of this number, from 1: calls, or a text. */
-export type Script = (number: number, asked: Asked) => readonly [tool: string, input: object][] | string;
+/** What the model does at its request of this number, from 1: calls, a text, or whatever a server may do. */
+export type Script = (number: number, asked: Asked) => readonly [tool: string, input: object][] | string | Play;
 
 export interface Stage extends AsyncDisposable {
   readonly session: TestSession;
@@ -44,6 +44,7 @@ export const openStage = async ({ window, script, summary, counts = true, plugin
       return (summary ?? ((to) => begin(to).end(delta({ content: SUMMARY }) + delta({}, 'stop') + counted(asked) + DONE)))(reply, asked, request);
     number += 1;
     const said = script(number, asked);
+    if (typeof said === 'function') return said(reply, asked, request);
     if (typeof said === 'string') return begin(reply).end(delta({ content: said }) + delta({}, 'stop') + counted(asked) + DONE);
     const wanted = said.map(([tool, input], index) => toolCall(`call_${++calls}`, tool, input, index));
     return begin(reply).end(delta({ tool_calls: wanted }) + delta({}, 'tool_calls') + counted(asked) + DONE);
