@@ -9,5 +9,8 @@ export const forecast = (session: SessionFace, meter: Meter, auto: boolean): Com
   const state = { auto, limit: Math.floor(meter.limit), ...meter.read() };
   return split ? { ...state, drops: split.dropped, droppedTokens: split.tokens } : { ...state, drops: [], droppedTokens: 0, why: NOTHING };
 };
-/** Whether a compaction that nobody asked for is worth its request. */
-export const isWorthwhile = (session: SessionFace, meter: Meter): boolean => forecast(session, meter, true).droppedTokens >= meter.limit * LIMITS.leastGain;
+/** Whether a compaction that nobody asked for is worth its request. Where the one before did not help, it has to free something. */
+export const isWorthwhile = (session: SessionFace, meter: Meter): boolean => {
+  const { drops, droppedTokens } = forecast(session, meter, true);
+  return drops.length > 0 && (!meter.isStubborn || droppedTokens >= meter.limit * LIMITS.leastGain);
+};

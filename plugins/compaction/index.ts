@@ -49,7 +49,7 @@ export default definePlugin({
     });
     events.on('compacted', (data) => {
       outcome = data;
-      meter.forget();
+      meter.compacted();
     });
     events.on('compaction.failed', (data) => {
       outcome = data;

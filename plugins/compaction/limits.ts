@@ -12,7 +12,7 @@ export const LIMITS = {
   mostTail: 20_000,
   /** Messages with a text that stay of a long one: who only sees calls does not know what they were for. */
   leastTexts: 5,
-  /** Part of the limit that a compaction by itself has to free: below that it would come again and again. */
+  /** Part of the limit that a compaction by itself has to free where the one before did not help: it would come again at each step. */
   leastGain: 0.1,
   /** Of one summary. */
   summary: 2_000,

@@ -27,6 +27,10 @@ export class Meter {
   #sent: number | undefined;
   /** Null once it is known that there is none. */
   #measure: Measure | null | undefined;
+  /** Whether the conversation was over the limit right after it was compacted. */
+  isStubborn = false;
+  /** Nothing has been counted since the newest compaction. */
+  #isFresh = false;
 
   constructor(parts: MeterParts) {
     this.#at = parts;
@@ -51,10 +55,16 @@ export class Meter {
   counted(promptTokens: number): void {
     const messages = this.#sent ?? this.#inView();
     this.#measure = isPlausible(promptTokens, this.#prefix + messages) ? { tokens: promptTokens, messages } : null;
+    if (this.#isFresh) this.isStubborn = Math.max(promptTokens, this.#measure ? 0 : this.#prefix + messages) > this.limit;
+    this.#isFresh = false;
   }
   /** The conversation is another one: what was counted says nothing about it. */
   forget(): void {
     this.#measure = null;
+  }
+  compacted(): void {
+    this.forget();
+    this.#isFresh = true;
   }
 
   read(): Reading {

@@ -36,8 +36,6 @@ export const summarise = async (parts: SummaryParts, job: Compaction, { signal }
     const files = joined(previous?.files ?? { read: [], modified: [] }, filesIn(older, parts.registries.tools.list(), parts.session.cwd));
     const lists = fileLists(files, summaryTokens(parts.session.window));
     const summary = [parted(text).text, lists].filter((part) => part !== '').join('\n\n');
-    // Asked for or needed, it is done all the same: what is worth it then is for others to say.
-    if (job.reason === 'threshold' && estimateText(summary) >= split.tokens) return { cancel: 'the summary would be longer than what it stands for' };
     return { summary, keepFrom: split.keepFrom };
   } catch (error) {
     if (signal.aborted) throw error;
