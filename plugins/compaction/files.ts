@@ -13,11 +13,10 @@ type Kind = keyof typeof BLOCKS;
 
 /** Of calls that went well. `tools` are those that there are: what changes files is known by its effect. */
 export const filesIn = (messages: readonly ViewMessage[], tools: readonly Pick<Tool, 'name' | 'synonyms' | 'effect'>[], cwd: string): Files => {
-  const done = new Set(messages.flatMap(({ blocks }) => blocks.flatMap((block) => (block.type === 'result' && block.status === 'ok' ? [block.id] : []))));
   const found: Record<Kind, Set<string>> = { read: new Set(), modified: new Set() };
-  for (const { blocks } of messages)
+  for (const [index, { blocks }] of messages.entries())
     for (const block of blocks) {
-      if (block.type !== 'call' || !done.has(block.id)) continue;
+      if (block.type !== 'call' || !wentWell(messages, index, block.id)) continue;
       const tool = tools.find(({ name, synonyms }) => name === block.tool || synonyms.includes(block.tool));
       const { path, filePath } = fieldsOf(block.arguments) ?? {};
       const named = path ?? filePath;
@@ -25,6 +24,13 @@ export const filesIn = (messages: readonly ViewMessage[], tools: readonly Pick<T
       if (kind && typeof named === 'string' && !named.includes('\n')) found[kind].add(resolve(cwd, named));
     }
   return { read: [...found.read], modified: [...found.modified] };
+};
+
+/** Ids are numbered anew in each reply: its results stand right behind it. */
+const wentWell = (messages: readonly ViewMessage[], reply: number, call: string): boolean => {
+  for (let at = reply + 1; messages[at]?.role === 'tool'; at++)
+    if (messages[at]?.blocks.some((block) => block.type === 'result' && block.id === call && block.status === 'ok')) return true;
+  return false;
 };
 
 /** What an earlier summary lists comes first, so that it is the first to go when the lists grow too long. */
