@@ -168,3 +168,37 @@ test('a prompt that was carried along is part of the next summary', async () => 
   await session.client.command('compact', '');
   expect(textOf(summaries(session)[1])).toContain('THE FIRST TASK');
 });
+
+test('B058: the pages show everything, and an undo to before the first compaction brings the conversation back as it was', async () => {
+  await using session = await createTestSession({
+    aux: say('A summary.'),
+    plugins: [compaction] as never,
+    script: [say('one'), say('two'), say('three'), say('four'), say('five'), say('again'), say('anew')],
+  });
+  for (const text of ['a', 'b']) await session.run(text);
+  await session.run('c');
+  await session.client.command('compact', '');
+  for (const text of ['d', 'e']) await session.run(text);
+  await session.client.command('compact', '');
+  const { items } = await session.client.page();
+  const said = items.flatMap((item) =>
+    item.kind === 'message' ? [[item.message.blocks.map((block) => ('text' in block ? block.text : '')).join(), item.inContext]] : [],
+  );
+  expect(said).toEqual([
+    ['a', false],
+    ['one', false],
+    ['b', false],
+    ['two', false],
+    ['c', false],
+    ['three', false],
+    ['d', false],
+    ['four', false],
+    ['e', true],
+    ['five', true],
+  ]);
+  expect(items.filter(({ kind }) => kind === 'compaction')).toHaveLength(2);
+  await session.client.rewind({ turn: 3 });
+  await session.run('c again');
+  expect(textOf(mains(session).at(-1))).toMatch(/"a".*one.*"b".*two.*"c again"/);
+  expect(textOf(mains(session).at(-1))).not.toContain('A summary.');
+});
