@@ -11,19 +11,29 @@ export interface Files {
 const BLOCKS = { read: 'read-files', modified: 'modified-files' } as const;
 type Kind = keyof typeof BLOCKS;
 
+type KnownTool = Pick<Tool, 'name' | 'synonyms' | 'effect'>;
+
 /** Of calls that went well. `tools` are those that there are: what changes files is known by its effect. */
-export const filesIn = (messages: readonly ViewMessage[], tools: readonly Pick<Tool, 'name' | 'synonyms' | 'effect'>[], cwd: string): Files => {
+export const filesIn = (messages: readonly ViewMessage[], tools: readonly KnownTool[], cwd: string): Files => {
   const found: Record<Kind, Set<string>> = { read: new Set(), modified: new Set() };
   for (const [index, { blocks }] of messages.entries())
     for (const block of blocks) {
       if (block.type !== 'call' || !wentWell(messages, index, block.id)) continue;
-      const tool = tools.find(({ name, synonyms }) => name === block.tool || synonyms.includes(block.tool));
-      const { path, filePath } = fieldsOf(block.arguments) ?? {};
-      const named = path ?? filePath;
-      const kind: Kind | undefined = tool?.effect === 'write' ? 'modified' : tool?.name === 'read' ? 'read' : undefined;
-      if (kind && typeof named === 'string' && !named.includes('\n')) found[kind].add(resolve(cwd, named));
+      const kind = kindOf(block.tool, tools);
+      const path = pathIn(block.arguments);
+      if (kind && path !== undefined) found[kind].add(resolve(cwd, path));
     }
   return { read: [...found.read], modified: [...found.modified] };
+};
+const kindOf = (called: string, tools: readonly KnownTool[]): Kind | undefined => {
+  const tool = tools.find(({ name, synonyms }) => name === called || synonyms.includes(called));
+  return tool?.effect === 'write' ? 'modified' : tool?.name === 'read' ? 'read' : undefined;
+};
+/** One that stands on a line of its own. */
+const pathIn = (raw: string): string | undefined => {
+  const { path, filePath } = fieldsOf(raw) ?? {};
+  const named = path ?? filePath;
+  return typeof named === 'string' && !named.includes('\n') ? named : undefined;
 };
 
 /** Ids are numbered anew in each reply: its results stand right behind it. */
@@ -34,7 +44,7 @@ const wentWell = (messages: readonly ViewMessage[], reply: number, call: string)
 };
 
 /** What an earlier summary lists comes first, so that it is the first to go when the lists grow too long. */
-export const joined = (earlier: Files, later: Files): Files => {
+export const joined = (earlier: Files = { read: [], modified: [] }, later: Files): Files => {
   const modified = new Set([...earlier.modified, ...later.modified]);
   const read = new Set([...earlier.read, ...later.read].filter((path) => !modified.has(path)));
   return { read: [...read], modified: [...modified] };

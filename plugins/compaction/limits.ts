@@ -29,8 +29,9 @@ export const LIMITS = {
   requestShare: 0.8,
   /** Requests for one summary: a passing failure, or one that is too long after all, is tried once more. */
   requests: 2,
-  /** Milliseconds before a request is made again, and the longest wait that a provider may ask for. */
+  /** Milliseconds before a request is made again, and what a provider may ask for. */
   pauseMs: 1_000,
+  leastPauseMs: 100,
   longestPauseMs: 20_000,
   /** Files that a summary lists, of each kind. The oldest go first. */
   files: 200,

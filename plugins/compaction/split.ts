@@ -44,24 +44,29 @@ const clamp = (tokens: number): number => Math.min(LIMITS.mostTail, Math.max(LIM
 const hasText = ({ role, blocks }: ViewMessage): boolean => role !== 'tool' && blocks.some((block) => block.type === 'text' && block.text.trim() !== '');
 
 const cutsOf = ({ messages, cuts, prompt }: Job, view: readonly ViewMessage[]): readonly Cut[] => {
-  const notes = new Set(view.flatMap(({ entry, reminder }) => (reminder ? [entry] : [])));
   const speaking = new Set(view.flatMap((message) => (!message.reminder && hasText(message) ? [message.entry] : [])));
-  const firstSaid = messages.findIndex(({ id }) => id !== prompt && !notes.has(id));
   const lawful = new Set(cuts);
   const promptAt = messages.findIndex(({ id }) => id === prompt);
-  const total = tokensOf(messages);
+  const [total, first] = [tokensOf(messages), firstCut(messages, view, prompt)];
   const found: Cut[] = [];
   let [stays, texts] = [0, 0];
-  for (let index = messages.length - 1; index >= 0; index--) {
+  for (let index = messages.length - 1; index >= first; index--) {
     const message = messages[index];
     if (!message) continue;
     stays += message.tokens;
     if (speaking.has(message.id)) texts++;
-    if (!lawful.has(message.id) || firstSaid < 0 || firstSaid >= index) continue;
-    const carried = promptAt >= 0 && promptAt < index ? (messages[promptAt]?.tokens ?? 0) : 0;
+    if (!lawful.has(message.id)) continue;
+    const carried = promptAt < index ? (messages[promptAt]?.tokens ?? 0) : 0;
     found.push({ id: message.id, index, isPrompt: message.by !== 'model', tail: stays + carried, texts, dropped: total - stays - carried });
   }
   return found.reverse();
+};
+
+/** The first place with something before it that is neither a note nor the newest prompt. */
+const firstCut = (messages: Job['messages'], view: readonly ViewMessage[], prompt: string | undefined): number => {
+  const notes = new Set(view.flatMap(({ entry, reminder }) => (reminder ? [entry] : [])));
+  const said = messages.findIndex(({ id }) => id !== prompt && !notes.has(id));
+  return said < 0 ? messages.length : said + 1;
 };
 
 /** The place behind which there is about as much as is to stay. */

@@ -1,6 +1,5 @@
 import { checkedBy, definePlugin } from '../../kernel/index.ts';
 import { manifest } from './manifest.ts';
-import { partsOf } from './parts.ts';
 import type { ContextReport } from './report.ts';
 import { CacheWatch, type Change, fold, type Kept, NOTHING } from './watch.ts';
 
@@ -24,6 +23,7 @@ export default definePlugin({
     });
 
     const report = async (): Promise<ContextReport> => {
+      const { partsOf } = await import('./parts.ts');
       const compaction = (await services.find('compaction')?.forecast()) ?? null;
       const drops = new Set(compaction?.drops);
       const parts = partsOf({ sections: registries.sections.list(), tools: registries.tools.list(), messages: session.view(), drops });
