@@ -34,7 +34,7 @@ export interface SessionFace {
   /** Shortens the view through the `compact` hook. False when every tap declined. */
   compact(reason: 'threshold' | 'overflow' | 'command', signal: AbortSignal, instructions?: string): Promise<boolean>;
   /** What a compaction would be about now. Asks nobody and changes nothing. */
-  compactable(): Compaction;
+  compactable(): Promise<Compaction>;
   /** Replaces the content of an entry in the view by a note, or only its images; the entry itself stays as it was. */
   mask(entry: string, note: string, only?: 'images'): Promise<void>;
   /** Takes effect once the results of the running batch are stored. */

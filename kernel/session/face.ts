@@ -1,5 +1,4 @@
 import type { SessionFace } from '../hooks/subjects.ts';
-import { compact, compactable } from './compaction.ts';
 import { mask } from './mask.ts';
 import type { Session } from './session.ts';
 
@@ -27,8 +26,8 @@ export const createFace = (session: Session): SessionFace => ({
   view: () => session.view(),
   tail: (count) => session.history.entries.slice(-count),
   read: async (query) => session.store.read(session.id, query),
-  compact: (reason, signal, instructions) => compact(session, reason, signal, instructions),
-  compactable: () => compactable(session),
+  compact: async (reason, signal, instructions) => (await import('./compaction.ts')).compact(session, reason, signal, instructions),
+  compactable: async () => (await import('./compaction.ts')).compactable(session),
   mask: (entry, note, only) => mask(session, entry, note, only),
   moveTo: (cwd) => session.workspace.ask(cwd),
   ask: (question, signal) => session.broker.ask(question, { session: session.face, turn: session.turn, signal }),

@@ -4,13 +4,13 @@ import type { Meter } from './meter.ts';
 import { splitOf } from './split.ts';
 import { NOTHING } from './summarise.ts';
 
-export const forecast = (session: SessionFace, meter: Meter, auto: boolean): CompactionForecast => {
-  const split = splitOf(session.compactable(), session.view());
+export const forecast = async (session: SessionFace, meter: Meter, auto: boolean): Promise<CompactionForecast> => {
+  const split = splitOf(await session.compactable(), session.view());
   const state = { auto, limit: Math.floor(meter.limit), ...meter.read() };
   return split ? { ...state, drops: split.dropped, droppedTokens: split.tokens } : { ...state, drops: [], droppedTokens: 0, why: NOTHING };
 };
 /** Whether a compaction that nobody asked for is worth its request. Where the one before did not help, it has to free something. */
-export const isWorthwhile = (session: SessionFace, meter: Meter): boolean => {
-  const { drops, droppedTokens } = forecast(session, meter, true);
+export const isWorthwhile = async (session: SessionFace, meter: Meter): Promise<boolean> => {
+  const { drops, droppedTokens } = await forecast(session, meter, true);
   return drops.length > 0 && (!meter.isStubborn || droppedTokens >= meter.limit * LIMITS.leastGain);
 };

@@ -66,7 +66,7 @@ export default definePlugin({
     hooks.prepare.tap('before the window is full', async ({ step, signal }) => {
       if (!auto || hasFailed || !meter.isDue(step)) return;
       const [{ isWorthwhile }, { attempt }] = await Promise.all([import('./forecast.ts'), import('./attempt.ts')]);
-      if (isWorthwhile(session, meter)) await attempt(session, 'threshold', signal);
+      if (await isWorthwhile(session, meter)) await attempt(session, 'threshold', signal);
     });
     // Late, so that whoever has a veto or a summary of its own comes before a model is asked.
     hooks.compact.tap('summarise', { stage: 'late' }, async (job, at) => (await import('./summarise.ts')).summarise({ ...scope, session, model }, job, at));
