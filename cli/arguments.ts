@@ -35,9 +35,10 @@ export abstract class CastCommand extends Command<CastContext> {
     throw usageError(`--trust=${given} is not known`, 'Use --trust, or --trust=text.');
   }
 
-  protected open(flags: CastConfig): Promise<Opening> {
+  /** `cwd` in place of the folder that the flags name. */
+  protected open(flags: CastConfig, cwd = this.folder): Promise<Opening> {
     const { environment, startedIn } = this.context;
-    return readOpening({ startedIn, environment, cwd: this.folder, trust: this.trusted, safe: this.safe, flags });
+    return readOpening({ startedIn, environment, cwd, trust: this.trusted, safe: this.safe, flags });
   }
 
   /** Where the command works, without a look at any configuration. */

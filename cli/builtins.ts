@@ -13,6 +13,7 @@ import { manifest as question } from '../plugins/question/manifest.ts';
 import { manifest as reminders } from '../plugins/reminders/manifest.ts';
 import { manifest as replay } from '../plugins/replay/manifest.ts';
 import { manifest as search } from '../plugins/search/manifest.ts';
+import { manifest as sessions } from '../plugins/sessions/manifest.ts';
 import { manifest as sessionsSqlite } from '../plugins/sessions-sqlite/manifest.ts';
 import { manifest as shell } from '../plugins/shell/manifest.ts';
 import { manifest as todo } from '../plugins/todo/manifest.ts';
@@ -35,6 +36,7 @@ export const builtins: readonly PluginRef[] = [
   builtin(reminders, () => import('../plugins/reminders/index.ts')),
   builtin(replay, () => import('../plugins/replay/index.ts')),
   builtin(search, () => import('../plugins/search/index.ts')),
+  builtin(sessions, () => import('../plugins/sessions/index.ts')),
   builtin(sessionsSqlite, () => import('../plugins/sessions-sqlite/index.ts')),
   builtin(shell, () => import('../plugins/shell/index.ts')),
   builtin(todo, () => import('../plugins/todo/index.ts')),

@@ -52,7 +52,7 @@ export const workingFolder = (cwd: string | undefined, startedIn: string): strin
   throw new CastError('CLI_USAGE', `--cwd ${cwd} is no folder`, { fix: 'Name a folder that exists.' });
 };
 
-const isFolder = (path: string): boolean => {
+export const isFolder = (path: string): boolean => {
   try {
     return statSync(path).isDirectory();
   } catch {

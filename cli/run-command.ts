@@ -1,7 +1,7 @@
 /** `cast run`: its flags, checked. */
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import type { CastConfig, PermissionsConfig } from '../kernel/index.ts';
+import type { CastConfig, PermissionsConfig, SessionWish } from '../kernel/index.ts';
 import { messageOf } from '../kernel/errors.ts';
 import { CastCommand, oneOf, pluginSwitches, usageError, wholeNumber } from './arguments.ts';
 import { readNamedFile } from './named-file.ts';
@@ -34,6 +34,7 @@ export class RunCommand extends CastCommand {
   reasoning = Option.String('-r,--reasoning', { description: 'off, low, medium, high, max, or a level of the provider' });
   continues = Option.Boolean('-c,--continue', false, { description: 'Go on with the newest session of this project' });
   session = Option.String('-s,--session', { description: 'Go on with the session of this id' });
+  forks = Option.Boolean('--fork', false, { description: 'Go on with a copy of that session, and leave it as it is; alone, of the newest' });
   isEphemeral = Option.Boolean('--no-session', false, { description: 'Keep nothing of this session' });
   format = Option.String('--format', 'text', { description: 'text, json or stream-json' });
   maxSteps = Option.String('--max-steps', { description: 'Most model calls of the turn' });
@@ -58,15 +59,17 @@ export class RunCommand extends CastCommand {
       images: this.images,
       session: this.#session(),
       isEphemeral: this.isEphemeral,
-      open: () => this.open(this.#config()),
+      open: (cwd) => this.open(this.#config(), cwd),
     });
   }
 
-  #session(): { readonly id: string } | { readonly newest: true } | undefined {
+  #session(): SessionWish | undefined {
     const chosen = [this.continues && '-c', this.session !== undefined && '-s', this.isEphemeral && '--no-session'].filter((flag) => flag !== false);
     if (chosen.length > 1) throw usageError(`${chosen.join(' and ')} cannot be combined`, 'Leave one out.');
-    if (this.session !== undefined) return { id: this.session };
-    return this.continues ? { newest: true } : undefined;
+    const { forks: fork } = this;
+    if (fork && this.isEphemeral) throw usageError('--fork and --no-session cannot be combined', 'Leave one out.');
+    if (this.session !== undefined) return { id: this.session, fork };
+    return this.continues || fork ? { newest: true, fork } : undefined;
   }
 
   #config(): CastConfig {

@@ -1,11 +1,21 @@
 /** One prompt from start to end, through the client contract alone. */
-import { CastError, isCastError, messageOf, type CastEvent, type Client, type Image, type Kernel, type OpenSession } from '../kernel/index.ts';
+import {
+  CastError,
+  isCastError,
+  messageOf,
+  type CastEvent,
+  type Client,
+  type Image,
+  type Kernel,
+  type OpenSession,
+  type SessionWish,
+} from '../kernel/index.ts';
 import { mergeLayers } from '../kernel/host/config.ts';
 import { createIds, systemClock } from '../kernel/host/clock.ts';
 import { readImage } from './images.ts';
 import { BROKEN_PIPE, INTERRUPTED, leaveNow, watchInterrupts } from './interrupts.ts';
 import { requireModel } from './model.ts';
-import { openOptionsOf, type Opening } from './opening.ts';
+import { isFolder, openOptionsOf, type Opening } from './opening.ts';
 import { packageVersion } from './package.ts';
 import { endKernel, startKernel } from './processes.ts';
 import { createOutput, type Format, type RunOutput } from './run-output.ts';
@@ -23,9 +33,10 @@ export interface RunRequest {
   readonly prompt: string;
   /** Files. */
   readonly images: readonly string[];
-  readonly session: { readonly id: string } | { readonly newest: true } | undefined;
+  readonly session: SessionWish | undefined;
   readonly isEphemeral: boolean;
-  readonly open: () => Promise<Opening>;
+  /** `cwd` in place of the folder that the flags name. */
+  readonly open: (cwd?: string) => Promise<Opening>;
 }
 
 interface Run {
@@ -81,25 +92,38 @@ const converse = async (run: Run): Promise<number> => {
   // Read while everything else is made ready; a failure there must not leave a rejection behind.
   const prompting = readPrompt(request, signal);
   prompting.catch(() => undefined);
-  const opening = await orStopped(request.open(), signal);
-  for (const text of opening.remarks) request.stdio.err(`cast: ${oneLine(text)}\n`);
-  const config = mergeLayers(opening.layers).value;
-  // Before a session is made: a run that cannot begin leaves nothing behind.
-  requireModel(config, {
-    comeFromPlugin: opening.plugins.length > 0 || config.plugins?.['replay'] !== undefined,
-    comeFromSession: request.session !== undefined,
-  });
-  const images = await Promise.all(request.images.map((file) => readImage(file, opening.cwd)));
-  const text = await prompting;
-  signal.throwIfAborted();
-  const kernel = startKernel(opening.home, request.stdio, opening.environment);
+  const first = await orStopped(request.open(), signal);
+  const kernel = startKernel(first.home, request.stdio, first.environment);
   let session: OpenSession | undefined;
   try {
-    session = await orStopped(openSession(kernel, opening, request), signal);
+    const { opening, wish } = await orStopped(atItsPlace(kernel, first, request), signal);
+    for (const text of opening.remarks) request.stdio.err(`cast: ${oneLine(text)}\n`);
+    const config = mergeLayers(opening.layers).value;
+    // Before a session is made: a run that cannot begin leaves nothing behind.
+    requireModel(config, {
+      comeFromPlugin: opening.plugins.length > 0 || config.plugins?.['replay'] !== undefined,
+      comeFromSession: wish !== undefined,
+    });
+    const images = await Promise.all(request.images.map((file) => readImage(file, first.cwd)));
+    const text = await prompting;
+    signal.throwIfAborted();
+    session = await orStopped(openSession(kernel, opening, wish, request), signal);
     return await play(run, session, text, images);
   } finally {
     await endKernel(kernel, 'the run is over', session);
   }
+};
+
+/** A session goes on where it worked, with the configuration of that place, wherever cast was started. */
+const atItsPlace = async (kernel: Kernel, opening: Opening, request: RunRequest): Promise<{ readonly opening: Opening; readonly wish?: SessionWish }> => {
+  const { session } = request;
+  if (!session) return { opening };
+  const { findSession, placeOf } = await import('../kernel/session/resume.ts');
+  const store = await kernel.store(opening);
+  const record = await findSession(store, session, opening.root);
+  const wish = { id: record.id, fork: session.fork ?? false };
+  const place = await placeOf(store, record);
+  return place === opening.cwd || !isFolder(place) ? { opening, wish } : { opening: await request.open(place), wish };
 };
 
 /** Whatever hangs here is left hanging: the process is about to end. */
@@ -109,8 +133,8 @@ const orStopped = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =
   return Promise.race([work, stopped]);
 };
 
-const openSession = (kernel: Kernel, opening: Opening, { session, isEphemeral }: RunRequest): Promise<OpenSession> =>
-  kernel.open({ ...openOptionsOf(opening), ephemeral: isEphemeral, ...(session ? { session } : {}) });
+const openSession = (kernel: Kernel, opening: Opening, wish: SessionWish | undefined, { isEphemeral }: RunRequest): Promise<OpenSession> =>
+  kernel.open({ ...openOptionsOf(opening), ephemeral: isEphemeral, ...(wish ? { session: wish } : {}) });
 
 const readPrompt = async ({ prompt, stdio, images }: RunRequest, signal: AbortSignal): Promise<string> => {
   const isAsked = prompt.trim() !== '';

@@ -111,6 +111,18 @@ export interface EntryData {
   workspace: { readonly cwd: string };
   turn: { readonly turn: number; readonly phase: 'start' | 'end'; readonly reason?: string; readonly code?: string };
   plugin: { readonly plugin: string; readonly slice: string; readonly data: unknown };
+  /** What everything before it comes to, so that a long session opens without reading it. */
+  snapshot: Folded;
+}
+export interface Folded {
+  /** Number of the newest turn. */
+  readonly turn: number;
+  /** Of the newest `workspace` entry; absent where there is none. */
+  readonly cwd?: string;
+  /** States of plugins as `plugin/slice`, each with the version of the fold that made it. */
+  readonly states: Readonly<Record<string, { readonly version: string; readonly value: unknown }>>;
+  /** Slices of which there are entries and whose state is not here: it has to be folded from them. */
+  readonly unfolded: readonly string[];
 }
 export type EntryKind = keyof EntryData;
 export type NewEntry = { [K in EntryKind]: { readonly kind: K; readonly data: EntryData[K] } }[EntryKind];

@@ -8,6 +8,12 @@ export const LIMITS = {
   cutCalls: 3,
   /** Inputs that taps of `settle` may add to one turn. */
   continuations: 8,
+  /** Entries of a branch that are always held, so many that taps can look back over a few turns. */
+  heldEntries: 256,
+  /** Entries of a branch after which the states of plugins are written down anew: a resume reads at most a turn more than these. */
+  snapshotEntries: 512,
+  /** Characters of JSON of one state in a snapshot; a larger one is folded from its entries at each resume. */
+  snapshotStateChars: 65_536,
   /** Milliseconds a tool has after an abort before its call is recorded as aborted. */
   graceMs: 2_000,
   /** Milliseconds that `ended` and `stored` have after a turn, in all. */

@@ -312,8 +312,12 @@ export interface Command {
 /** Commands may do what taps may not. */
 export interface CommandContext extends TurnContext {
   ask(question: { readonly text: string; readonly choices: readonly { readonly value: string; readonly label: string }[] }): Promise<string | undefined>;
-  /** Moves the head of the conversation to before this turn; entries stay and are found. */
-  rewind(to: { readonly turn: number }): Promise<void>;
+  /** Moves the head of the conversation to before this turn, or to where nothing had been said; entries stay and are found. */
+  rewind(to: { readonly turn: number } | 'start'): Promise<void>;
+  /** Makes a session that begins with what this one says to its model now. Answers its id. */
+  fork(): Promise<string>;
+  /** The surface that asked goes on there once the command is done: with a session by its id, or with a new one. */
+  goTo(session: string | null): void;
   submit(text: string): void;
   /** A new generation at the next turn boundary: the only thing that may change the prefix. */
   renew(): Promise<void>;

@@ -81,7 +81,8 @@ export type SubmitOutcome =
   | { readonly state: 'repeated' };
 
 export type CommandOutcome =
-  | { readonly ok: true; readonly result?: string | Sketch }
+  /** `session`: where the surface goes on, if not here: with a session by its id, or with a new one. */
+  | { readonly ok: true; readonly result?: string | Sketch; readonly session?: string | null }
   | { readonly ok: false; readonly code: string; readonly message: string; readonly suggestedFix?: string };
 
 export interface Client {

@@ -50,11 +50,14 @@ export interface OpenOptions extends Settings {
   readonly interactive: boolean;
   /** Keeps the session in memory only. */
   readonly ephemeral?: boolean;
-  /** Default: a new session. `newest` is the newest conversation of this project. */
-  readonly session?: { readonly id: string } | { readonly newest: true };
+  /** Default: a new session. */
+  readonly session?: SessionWish;
   /** Reads the configuration again, for `renew()`. Default: as given here. */
   readonly reload?: () => Promise<Settings>;
 }
+
+/** Which session is gone on with: by its id, or the newest conversation of the project. `fork`: a copy of it, which leaves it as it is. */
+export type SessionWish = ({ readonly id: string } | { readonly newest: true }) & { readonly fork?: boolean };
 
 export interface OpenSession {
   readonly id: string;
@@ -68,8 +71,8 @@ export interface Kernel {
   open(options: OpenOptions): Promise<OpenSession>;
   /** Builds a generation on a memory store and describes it: no session, no children, no network. */
   inspect(options: OpenOptions): Promise<Report>;
-  /** The store of sessions, for commands that only read or remove. */
-  store(): Promise<Store>;
+  /** The store of sessions, for commands that only read or remove. `settings` may have switched off the plugin that brings it. */
+  store(settings?: Settings): Promise<Store>;
   /** Closes every session, then whatever `setup` made. */
   shutdown(reason: string): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /** What a capability gives. Disclosure and accident prevention, not a sandbox. */
 import type { Purpose, Usage } from '../data.ts';
 import type { Origin } from './config.ts';
+import type { Store } from './store.ts';
 
 export interface ProcessOptions {
   readonly cwd: string;
@@ -79,6 +80,8 @@ export interface Powers {
     /** Saves it there, for all sessions; undefined removes it. Never shown from then on, wherever it turns up. */
     set(name: string, value: string | undefined): Promise<void>;
   };
+  /** What is stored of other sessions, to be read. */
+  sessions: Pick<Store, 'get' | 'list'>;
   settings: {
     /**
      * Writes keys (`permissions.mode`) into `$CAST_HOME/settings.json`, or `project`, `<root>/.cast/settings.local.json`. An object is merged

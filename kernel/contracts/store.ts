@@ -51,6 +51,15 @@ export interface SessionQuery {
   readonly before?: number;
 }
 
+export interface BranchQuery {
+  /** Default: the session's own. */
+  readonly head?: string;
+  /** Others are passed over: neither given nor told to `until`. */
+  readonly kinds?: readonly EntryKind[];
+  /** Told each entry, the newest first; what is older than the first one for which it answers true is not read. */
+  readonly until?: (entry: Entry) => boolean;
+}
+
 /** All of it may be asynchronous. Errors are CastErrors with codes in STORE_ and SESSION_. */
 export interface Store {
   readonly name: string;
@@ -65,8 +74,8 @@ export interface Store {
   claim(id: string): Later<Lease>;
   /** All or nothing. Throws STORE_LEASE_LOST when `epoch` is not the current one. */
   append(id: string, batch: readonly Entry[], how: Append): Later<void>;
-  /** The chain from the first entry to `head` (default: the session's), oldest first. */
-  branch(id: string, head?: string): Later<readonly Entry[]>;
+  /** The chain from the first entry to a head, oldest first, or the newest part of it. */
+  branch(id: string, query?: BranchQuery): Later<readonly Entry[]>;
   /** Entries of every branch, newest first. */
   read(id: string, query: { readonly before?: number; readonly limit: number; readonly kinds?: readonly EntryKind[] }): Later<readonly Entry[]>;
   /** Removes a session and all that belongs to it. */

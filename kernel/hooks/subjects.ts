@@ -23,7 +23,7 @@ export interface SessionFace {
   readonly maxSteps: number;
   /** The conversation as the model sees it, each message with the id of its entry. */
   view(): readonly ViewMessage[];
-  /** The newest entries of the current branch, oldest first. */
+  /** The newest entries of the current branch, oldest first; 256 of them are always to be had. */
   tail(count: number): readonly import('../data.ts').Entry[];
   /** Older entries of every branch, newest first; for features that page through history. */
   read(query: {

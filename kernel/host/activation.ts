@@ -2,7 +2,6 @@
 import type { ConfigView } from '../contracts/config.ts';
 import type { PluginRef } from '../contracts/kernel.ts';
 import type { PluginState } from '../contracts/report.ts';
-import type { Entry } from '../data.ts';
 import { rankPlugins } from '../hooks/order.ts';
 import type { Manifest, Trigger } from '../plugin.ts';
 import { describeOrigin } from './config.ts';
@@ -10,7 +9,8 @@ import { describeOrigin } from './config.ts';
 export interface Occasion {
   readonly config: ConfigView;
   readonly flags: Readonly<Record<string, boolean | string>>;
-  readonly entries: readonly Entry[];
+  /** Plugins of which the branch has entries. */
+  readonly recorders: ReadonlySet<string>;
   /** Commands that have been asked for. */
   readonly commands: ReadonlySet<string>;
   /** Services that are provided. */
@@ -74,7 +74,7 @@ const missingOf = (manifest: Manifest, refs: readonly PluginRef[], isOn: (name: 
   return service === undefined ? undefined : `it uses the service ${service}, which no plugin that is on provides`;
 };
 
-const hasCome = (trigger: Trigger, plugin: string, { config, flags, entries, commands, services }: Occasion): boolean => {
+const hasCome = (trigger: Trigger, plugin: string, { config, flags, recorders, commands, services }: Occasion): boolean => {
   if (trigger === 'start' || trigger === 'session') return true;
   const [kind, ...rest] = trigger.split(':');
   const what = rest.join(':');
@@ -82,5 +82,5 @@ const hasCome = (trigger: Trigger, plugin: string, { config, flags, entries, com
   if (kind === 'flag') return flags[what] !== undefined && flags[what] !== false;
   if (kind === 'config') return config.origin(what) !== undefined || config.entries().some(({ key }) => key.startsWith(`${what}.`));
   if (kind === 'service') return services.has(what);
-  return entries.some((entry) => entry.kind === 'plugin' && entry.data.plugin === (what === '' ? plugin : what));
+  return recorders.has(what === '' ? plugin : what);
 };

@@ -4,6 +4,7 @@ import { CastError, messageOf } from '../errors.ts';
 import { runAs } from '../hooks/running.ts';
 import { LIMITS } from '../limits.ts';
 import { Generation } from '../session/generation.ts';
+import { recordersIn } from '../session/branch.ts';
 import type { Session } from '../session/session.ts';
 import { StateSlices } from '../session/state.ts';
 import { decide, type Occasion, type Verdict } from './activation.ts';
@@ -85,7 +86,7 @@ export class Builder {
     const due = decide(this.#refs(), this.#occasion(session, generation)).filter(({ ref, state }) => state === 'active' && waiting.includes(ref.manifest.name));
     if (due.length === 0) return;
     for (const verdict of due) await this.#add(session, generation, verdict);
-    await generation.slices.refold(session.history.entries);
+    await generation.slices.refold(session.history);
     for (const { ref } of due) await this.#open(session, generation, ref.manifest.name);
   }
 
@@ -150,7 +151,7 @@ export class Builder {
     return {
       config: generation.config,
       flags: this.#at.open.flags ?? {},
-      entries: session.history.entries,
+      recorders: recordersIn(session.history.entries),
       commands: this.commands,
       services: new Set(generation.provided()),
     };

@@ -16,8 +16,8 @@ const MAX_SOCKETS = 64;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Statuses of answers that have no body. */
 const NO_BODY = new Set([204, 205, 304]);
-/** Not passed on to another origin. */
-const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization', 'api-key', 'x-api-key'];
+/** Headers by whatever name a service has for them; not passed on to another origin. */
+const CREDENTIAL = /authorization|cookie|token|secret|password|(?:^|-)(?:api-?)?key$/i;
 
 const SHARED: Route = { isShared: true };
 
@@ -68,9 +68,10 @@ const follow = async (first: Message, mode: RequestInit['redirect'], send: (mess
 const redirected = (message: Message, status: number, location: string): Message => {
   const url = new URL(location, message.url);
   const toGet = status === 303 ? message.method !== 'HEAD' : (status === 301 || status === 302) && message.method === 'POST';
-  const drop = new Set(url.origin === message.url.origin ? [] : CREDENTIALS);
+  const isOther = url.origin !== message.url.origin;
+  const drop = new Set<string>();
   if (toGet) for (const name of ['content-type', 'content-length', 'content-encoding']) drop.add(name);
-  const headers = Object.fromEntries(Object.entries(message.headers).filter(([name]) => !drop.has(name)));
+  const headers = Object.fromEntries(Object.entries(message.headers).filter(([name]) => !drop.has(name) && !(isOther && CREDENTIAL.test(name))));
   return toGet ? { method: 'GET', url, headers } : { ...message, url, headers };
 };
 

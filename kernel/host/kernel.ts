@@ -1,12 +1,12 @@
 /** A kernel: plugins of the process, and the sessions that run on them. */
-import type { Kernel, KernelOptions, OpenOptions, OpenSession } from '../contracts/kernel.ts';
+import type { Kernel, KernelOptions, OpenOptions, OpenSession, Settings } from '../contracts/kernel.ts';
 import type { Report } from '../contracts/report.ts';
 import type { SessionRecord, Store } from '../contracts/store.ts';
 import { CastError, messageOf } from '../errors.ts';
 import { API_VERSION, type Clock, type Ids, type Log } from '../plugin.ts';
 import { createClient } from '../session/client.ts';
 import { createExits } from '../session/exits.ts';
-import { createMemoryStore } from '../session/memory-store.ts';
+import { findSession } from '../session/resume.ts';
 import { providerId, Session } from '../session/session.ts';
 import { runTurn } from '../turn/turn.ts';
 import { Builder } from './builder.ts';
@@ -49,7 +49,7 @@ class KernelProcess implements Kernel {
 
   async open(open: OpenOptions): Promise<OpenSession> {
     this.#preload(open);
-    const store = open.ephemeral ? createMemoryStore(this.#clock) : await this.store(open);
+    const store = open.ephemeral ? await this.#memory() : await this.store(open);
     const { record, resumed } = await this.#record(store, open);
     // Taken by the first session and kept for all of this process: that plugin is off until the next start.
     this.#blocked ??= { record: takeBlocked(this.#at.home) };
@@ -74,7 +74,7 @@ class KernelProcess implements Kernel {
   }
 
   async inspect(open: OpenOptions): Promise<Report> {
-    const store = createMemoryStore(this.#clock);
+    const store = await this.#memory();
     const record = this.#newRecord(open);
     await store.create(record);
     const { session, builder } = await this.#session(store, { ...record, head: null, messages: 0, updatedAt: record.createdAt, pinned: false }, open);
@@ -85,15 +85,19 @@ class KernelProcess implements Kernel {
   }
 
   /** Built-ins with the trigger `start` bring stores; the first one counts. */
-  async store(open?: OpenOptions): Promise<Store> {
+  async store(settings?: Settings): Promise<Store> {
     if (this.#plugins.stores.length === 0) {
-      const off = open ? mergeLayers(open.layers).value.plugins : undefined;
+      const off = settings ? mergeLayers(settings.layers).value.plugins : undefined;
       for (const ref of this.#at.builtins)
         if (ref.manifest.activation.includes('start') && (ref.manifest.locked || off?.[ref.manifest.name] !== false)) await this.#plugins.load(ref);
     }
     const store = this.#plugins.stores[0];
     if (!store) throw new CastError('STORE_UNAVAILABLE', 'no plugin brings a store for sessions', { fix: 'Switch sessions-sqlite on, or use --no-session.' });
     return store;
+  }
+
+  async #memory(): Promise<Store> {
+    return (await import('../session/memory-store.ts')).createMemoryStore(this.#clock);
   }
 
   async shutdown(reason: string): Promise<void> {
@@ -142,10 +146,10 @@ class KernelProcess implements Kernel {
       await store.create(record);
       return { record: { ...record, head: null, messages: 0, updatedAt: record.createdAt, pinned: false }, resumed: false };
     }
-    const record = 'id' in open.session ? await store.get(open.session.id) : (await store.list({ root: open.root, kind: 'conversation', limit: 1 }))[0];
-    if (record) return { record, resumed: true };
-    if ('id' in open.session) throw new CastError('SESSION_UNKNOWN', `there is no session ${open.session.id}`, { fix: 'List them with `cast sessions list`.' });
-    throw new CastError('SESSION_UNKNOWN', `there is no session to continue in ${open.root}`, { fix: 'Start one by leaving -c out, or name one with -s.' });
+    const record = await findSession(store, open.session, open.root);
+    if (!open.session.fork) return { record, resumed: true };
+    const { forkSession } = await import('../session/fork.ts');
+    return { record: await forkSession(store, record, { clock: this.#clock, ids: this.#ids }), resumed: true };
   }
 
   #newRecord(open: OpenOptions): Omit<SessionRecord, 'head' | 'messages' | 'updatedAt' | 'pinned'> {

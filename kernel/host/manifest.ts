@@ -5,7 +5,15 @@ import { API_VERSION, type Capability, type Manifest } from '../plugin.ts';
 import { suggestion } from '../nearest.ts';
 
 /** A record, so that a capability added to the face cannot be forgotten here. */
-const KNOWN_CAPABILITIES: Readonly<Record<Capability, true>> = { fs: true, process: true, net: true, model: true, secrets: true, settings: true };
+const KNOWN_CAPABILITIES: Readonly<Record<Capability, true>> = {
+  fs: true,
+  process: true,
+  net: true,
+  model: true,
+  secrets: true,
+  sessions: true,
+  settings: true,
+};
 const CAPABILITIES = Object.keys(KNOWN_CAPABILITIES);
 const HOOK_NAMES = Object.keys(HOOKS);
 const NAME = /^[a-z][a-z0-9-]*$/;

@@ -1,6 +1,7 @@
 /** What a capability gives. Disclosure and accident prevention: what is not declared is not there. */
 import type { ConfigView } from '../contracts/config.ts';
 import type { Powers } from '../contracts/powers.ts';
+import type { Store } from '../contracts/store.ts';
 import type { Capability } from '../plugin.ts';
 import { CastError } from '../errors.ts';
 import type { SpawnSpec } from '../hooks/subjects.ts';
@@ -28,6 +29,7 @@ export const createPowers = (plugin: string, capabilities: readonly Capability[]
     net: () => ({ fetch: lazyFetch(source.environment) }),
     model: () => ({ ask: (request, signal) => offTheClock(async () => (await import('./ask-model.ts')).askModel(plugin, source.session, request, signal)) }),
     secrets: () => ({ get: (name) => source.credentials.get(name), set: (name, value) => source.credentials.set(name, value) }),
+    sessions: () => sessionsPower(plugin, source.session),
     settings: () => settingsPower(source),
   };
   const powers = Object.fromEntries(capabilities.map((capability) => [capability, makers[capability]()]));
@@ -66,6 +68,14 @@ const noProcesses = (plugin: string): Powers['process'] => {
       }),
     );
   return { run: refuse, spawn: refuse };
+};
+
+const sessionsPower = (plugin: string, session: Session | null): Powers['sessions'] => {
+  const store = (): Store => {
+    if (session) return session.store;
+    throw new CastError('PLUGIN_INVALID', `plugin ${plugin} reads sessions outside of a session`, { plugin, fix: 'Use `scope.powers.sessions`.' });
+  };
+  return { get: async (id) => store().get(id), list: async (query) => store().list(query) };
 };
 
 const settingsPower = ({ home, session, config }: PowerSource): Powers['settings'] => ({

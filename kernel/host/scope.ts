@@ -58,7 +58,7 @@ export const createScope = (plugin: LoadedPlugin, options: unknown, rank: number
       panels: panelsOf(name, session, generation),
     },
     services: generation.services(name),
-    state: generation.slices.for(name),
+    state: generation.slices.for(manifest),
     storage: createStorage(plugin.host.home, name, session.root, (text) => session.warn(text)),
     redact: (pattern) => {
       const added = session.exits.addPattern(pattern);

@@ -39,7 +39,7 @@ export const createClient = (session: Session, options: ClientOptions): Client =
     abort: async (reason) => session.abort(new Aborted(reason ?? 'aborted by the user')),
     answer: async (question, answer) => session.broker.answer(question, answer),
     command: (name, args) => command(session, options, name, args),
-    rewind: ({ turn }) => rewind(session, turn),
+    rewind: (to) => rewind(session, to),
     report: async () => options.report(),
   };
 };
@@ -121,8 +121,12 @@ const command = async (session: Session, options: ClientOptions, name: string, a
     if (!owned) return { ok: false, code: 'CLI_USAGE', message: `there is no command /${name}` };
     if (session.isRunning && !mayRunBeside(owned.item, args))
       return { ok: false, code: 'SESSION_BUSY', message: `/${name} has to wait until the running turn is over` };
-    const result = await runAs({ plugin: owned.from, where: 'command', label: name }, () => owned.item.run(args, contextOf(session, controller.signal)));
-    return session.exits.redact({ ok: true, ...(result === undefined ? {} : { result }) });
+    const going: { to?: string | null } = {};
+    const at = contextOf(session, controller.signal, (to) => {
+      going.to = to;
+    });
+    const result = await runAs({ plugin: owned.from, where: 'command', label: name }, () => owned.item.run(args, at));
+    return session.exits.redact({ ok: true, ...(result === undefined ? {} : { result }), ...(going.to === undefined ? {} : { session: going.to }) });
   } catch (error) {
     const { code, fix } = isCastError(error) ? error : { code: 'INTERNAL', fix: undefined };
     return session.exits.redact({ ok: false, code, message: messageOf(error), ...(fix === undefined ? {} : { suggestedFix: fix }) });
@@ -131,7 +135,7 @@ const command = async (session: Session, options: ClientOptions, name: string, a
   }
 };
 
-const contextOf = (session: Session, signal: AbortSignal): CommandContext => ({
+const contextOf = (session: Session, signal: AbortSignal, goTo: CommandContext['goTo']): CommandContext => ({
   session: session.face,
   turn: session.turn,
   signal,
@@ -139,17 +143,27 @@ const contextOf = (session: Session, signal: AbortSignal): CommandContext => ({
     const answer = await session.broker.ask({ kind: 'command', text, choices }, { session: session.face, turn: session.turn, signal });
     return answer.by === 'nobody' ? undefined : answer.choice;
   },
-  rewind: ({ turn }) => rewind(session, turn),
+  rewind: (to) => rewind(session, to),
+  fork: async () => {
+    const [{ forkSession }, record] = await Promise.all([import('./fork.ts'), session.store.get(session.id)]);
+    if (!record) throw new CastError('SESSION_UNKNOWN', `session ${session.id} is not stored`);
+    return (await forkSession(session.store, record, session)).id;
+  },
+  goTo,
   submit: (text) => void session.turns.submit({ text, source: 'plugin', origin: 'user' }),
   renew: () => session.renew(),
 });
 
 /** To before the prompt of a turn: its entries stay stored and are found, and leave the view. */
-const rewind = async (session: Session, turn: number): Promise<void> => {
+const rewind = async (session: Session, to: { readonly turn: number } | 'start'): Promise<void> => {
   if (session.isRunning) throw new CastError('SESSION_BUSY', 'a running turn cannot be rewound', { fix: 'Abort it first.' });
-  const { entries } = session.history;
-  const at = entries.findIndex((entry) => entry.kind === 'turn' && entry.data.phase === 'start' && entry.data.turn === turn);
-  if (at < 0 || !entries.slice(at).some(isPrompt))
-    throw new CastError('HISTORY_BAD_MOVE', `there is no turn ${turn} on this branch`, { fix: 'Name a turn that is shown.' });
-  await session.history.moveHead(entries[at - 1]?.id ?? null);
+  if (to === 'start') return session.history.moveHead(null);
+  const { turn } = to;
+  let hasPrompt = false;
+  const start = await session.history.find((entry) => {
+    hasPrompt ||= isPrompt(entry);
+    return entry.kind === 'turn' && entry.data.phase === 'start' && entry.data.turn === turn;
+  });
+  if (!start || !hasPrompt) throw new CastError('HISTORY_BAD_MOVE', `there is no turn ${turn} on this branch`, { fix: 'Name a turn that is shown.' });
+  await session.history.moveHead(start.parent);
 };

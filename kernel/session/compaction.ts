@@ -3,9 +3,10 @@ import type { Entry, Message } from '../data.ts';
 import { CastError } from '../errors.ts';
 import type { Compaction, TurnContext } from '../hooks/subjects.ts';
 import { offTheClock } from '../hooks/running.ts';
+import { type Branch, cutIn, keptFrom, type MessageEntry } from './branch.ts';
 import type { Session } from './session.ts';
 import { estimateMessage } from '../tokens.ts';
-import { isPrompt, runningPrompt, textOf, viewOf } from './view.ts';
+import { isPrompt, masksIn, runningPrompt, textOf, viewOf } from './view.ts';
 
 /** Part of the window that is left after a compaction. */
 const TARGET = 0.4;
@@ -34,9 +35,9 @@ export const compact = async (session: Session, reason: Reason, signal: AbortSig
 export const compactable = (session: Session): Compaction => jobOf(session, 'command', undefined);
 
 const faultOf = (session: Session, keepFrom: string): CastError | undefined => {
-  const { entries } = session.history;
-  if (cutsOf(entries, inViewOf(entries)).includes(keepFrom)) return undefined;
-  const isKnown = entries.some((entry) => entry.id === keepFrom);
+  const { branch } = session.history;
+  if (cutsOf(branch, inViewOf(branch.entries)).includes(keepFrom)) return undefined;
+  const isKnown = branch.entries.some((entry) => entry.id === keepFrom);
   return new CastError(
     'HISTORY_BAD_CUT',
     isKnown ? `a cut at ${keepFrom} would part a call from its result or split an earlier turn` : `there is no entry ${keepFrom} to cut at`,
@@ -45,44 +46,45 @@ const faultOf = (session: Session, keepFrom: string): CastError | undefined => {
 };
 
 const shorten = async (session: Session, job: Compaction, { summary, keepFrom }: { readonly summary: string; readonly keepFrom: string }): Promise<void> => {
-  const prompt = runningPrompt(session.history.entries);
+  const { branch } = session.history;
+  const prompt = runningPrompt(branch);
   const isBehindPrompt = prompt !== undefined && indexOf(session, keepFrom) > indexOf(session, prompt.id);
   const data = { summary, keepFrom, reason: job.reason, tokensBefore: job.tokens, tokensAfter: 0, ...(isBehindPrompt ? { prompt: prompt.id } : {}) };
   const draft: Entry = { kind: 'compaction', data, id: '', parent: null, seq: 0, at: 0 };
-  const tokensAfter = total(viewOf([...session.history.entries, draft]));
+  const tokensAfter = total(viewOf({ ...branch, entries: [...branch.entries, draft] }));
   const before = new Set(messagesIn(session));
-  const [entry] = await session.append([{ kind: 'compaction', data: { ...data, tokensAfter } }]);
+  // What stands in for the prompt has to lie behind the cut as well, for nothing else is read from before it.
+  const mask = isBehindPrompt ? masksIn(branch.entries).get(prompt.id) : undefined;
+  const [entry] = await session.append([{ kind: 'compaction', data: { ...data, tokensAfter } }, ...(mask ? [{ kind: 'mask', data: mask } as const] : [])]);
   for (const id of messagesIn(session)) before.delete(id);
   session.emit('compacted', { messages: before.size, tokensBefore: job.tokens, tokensAfter, reason: job.reason, entry: entry?.id ?? '' });
 };
 
 /** Ids of what is in view, an earlier summary left out. */
 const messagesIn = (session: Session): readonly string[] => {
-  const summary = newestIn(session.history.entries)?.id;
+  const summary = cutIn(session.history.entries)?.id;
   return session.view().flatMap(({ entry }) => (entry === summary ? [] : [entry]));
 };
 const indexOf = (session: Session, id: string): number => session.history.entries.findIndex((entry) => entry.id === id);
 const total = (messages: readonly { readonly tokens: number }[]): number => messages.reduce((sum, message) => sum + message.tokens, 0);
 
-type Done = Extract<Entry, { kind: 'compaction' }>;
-type MessageEntry = Extract<Entry, { kind: 'message' }>;
-const newestIn = (entries: readonly Entry[]): Done | undefined => entries.findLast((entry): entry is Done => entry.kind === 'compaction');
-
 /** Messages behind the newest cut. */
-const inViewOf = (entries: readonly Entry[]): readonly MessageEntry[] => {
-  const previous = newestIn(entries);
-  const from = previous ? entries.findIndex((entry) => entry.id === previous.data.keepFrom) : 0;
-  return entries.slice(from).filter((entry): entry is MessageEntry => entry.kind === 'message');
-};
+const inViewOf = (entries: readonly Entry[]): readonly MessageEntry[] =>
+  entries.slice(keptFrom(entries)).filter((entry): entry is MessageEntry => entry.kind === 'message');
+
+/** Older than what is held it may be, and is there all the same. */
+const carriedIn = ({ entries, carried }: Branch, id: string | undefined): MessageEntry | undefined =>
+  carried?.id === id ? carried : entries.find((entry): entry is MessageEntry => entry.kind === 'message' && entry.id === id);
 
 const jobOf = (session: Session, reason: Reason, instructions: string | undefined): Compaction => {
-  const { entries } = session.history;
-  const previous = newestIn(entries);
+  const { branch } = session.history;
+  const { entries } = branch;
+  const previous = cutIn(entries);
   const inView = inViewOf(entries);
   // Carried along by the cut before: it must not be lost with the next one.
-  const carried = entries.find((entry): entry is MessageEntry => entry.kind === 'message' && entry.id === previous?.data.prompt);
+  const carried = carriedIn(branch, previous?.data.prompt);
   const all = carried ? [carried, ...inView] : inView;
-  const prompt = runningPrompt(entries)?.id;
+  const prompt = runningPrompt(branch)?.id;
   // What is masked is out of the view already: it must not come back by way of a summary.
   const seen = new Map(session.view().map((message) => [message.entry, message]));
   return {
@@ -92,7 +94,7 @@ const jobOf = (session: Session, reason: Reason, instructions: string | undefine
       const message = seen.get(entry.id) ?? entry.data;
       return { id: entry.id, by: byOf(entry), tokens: estimateMessage(message), text: described(message), paths: pathsIn(message) };
     }),
-    cuts: cutsOf(entries, inView),
+    cuts: cutsOf(branch, inView),
     ...(prompt !== undefined && all.some(({ id }) => id === prompt) ? { prompt } : {}),
     tokens: total(session.view()),
     target: Math.floor(session.limits.contextWindow * TARGET),
@@ -101,10 +103,10 @@ const jobOf = (session: Session, reason: Reason, instructions: string | undefine
 };
 
 /** Before a prompt, or before a reply of the running turn: never between a call and its result. */
-const cutsOf = (entries: readonly Entry[], inView: readonly MessageEntry[]): readonly string[] => {
+const cutsOf = (branch: Branch, inView: readonly MessageEntry[]): readonly string[] => {
   // It may have left the view with an earlier cut, and is carried along then.
-  const prompt = runningPrompt(entries);
-  const begun = new Set<Entry>(prompt ? entries.slice(entries.indexOf(prompt) + 1) : []);
+  const prompt = runningPrompt(branch);
+  const begun = new Set<Entry>(prompt ? branch.entries.slice(branch.entries.indexOf(prompt) + 1) : []);
   return inView.slice(1).flatMap((entry) => {
     const isStep = begun.has(entry) && entry.data.role === 'assistant';
     return isPrompt(entry) || isStep ? [entry.id] : [];

@@ -1,8 +1,10 @@
 import type { Lease, Store } from '../contracts/store.ts';
-import type { Entry, NewEntry } from '../data.ts';
+import type { Entry, Folded, NewEntry } from '../data.ts';
 import { CastError } from '../errors.ts';
 import type { ViewMessage } from '../hooks/subjects.ts';
 import type { Clock, Ids } from '../plugin.ts';
+import { LIMITS } from '../limits.ts';
+import { type Branch, EMPTY, foldedIn, loadBranch, shortened } from './branch.ts';
 import { inContext, viewOf } from './view.ts';
 
 export interface HistoryOptions {
@@ -15,12 +17,12 @@ export interface HistoryOptions {
   /** Told of every batch, once it is durable. Must not throw: the batch is there. */
   onStored(entries: readonly Entry[]): Promise<void>;
   /** The branch is another one now: after a rewind, or because another process wrote. */
-  onBranch(entries: readonly Entry[]): Promise<void>;
+  onBranch(): Promise<void>;
 }
 
-/** The current branch of a session. Entries are only ever added; moving the head chooses another branch. */
+/** The current branch of a session, as far as it has to be held. Entries are only ever added; moving the head chooses another branch. */
 export class History {
-  #entries: Entry[] = [];
+  #branch: Branch = EMPTY;
   #lease: Lease | undefined;
   #seq = 0;
   #view: readonly ViewMessage[] | undefined;
@@ -31,26 +33,53 @@ export class History {
     this.#at = options;
   }
 
+  get branch(): Branch {
+    return this.#branch;
+  }
+  /** Those that are held. */
   get entries(): readonly Entry[] {
-    return this.#entries;
+    return this.#branch.entries;
   }
   get head(): string | null {
-    return this.#entries.at(-1)?.id ?? null;
+    return this.entries.at(-1)?.id ?? null;
   }
   view(): readonly ViewMessage[] {
-    this.#view ??= viewOf(this.#entries);
+    this.#view ??= viewOf(this.#branch);
     return this.#view;
   }
 
   /** Entries of which the model gets what they say. */
   inContext(): ReadonlySet<string> {
-    return inContext(this.#entries, this.view());
+    return inContext(this.#branch, this.view());
   }
 
   async load(): Promise<void> {
-    this.#entries = [...(await this.#at.store.branch(this.#at.session))];
-    this.#seq = this.#entries.reduce((seq, entry) => Math.max(seq, entry.seq), 0);
+    this.#take(await loadBranch(this.#at.store, this.#at.session, undefined));
+    this.#seq = Math.max(this.#seq, this.entries.at(-1)?.seq ?? 0);
+  }
+  #take(branch: Branch): void {
+    this.#branch = branch;
     this.#view = undefined;
+  }
+
+  /** The newest entry of the branch that is wanted, however old it is. */
+  async find(isWanted: (entry: Entry) => boolean): Promise<Entry | undefined> {
+    const held = this.entries.findLast(isWanted);
+    if (held || this.#branch.isWhole) return held;
+    let found: Entry | undefined;
+    const until = (entry: Entry): boolean => {
+      if (isWanted(entry)) found = entry;
+      return found !== undefined;
+    };
+    await this.#at.store.branch(this.#at.session, { ...this.#toHead(), until });
+    return found;
+  }
+  /** What plugins recorded on this branch, from its first entry on. */
+  async records(): Promise<readonly Entry[]> {
+    return this.#branch.isWhole ? this.entries : this.#at.store.branch(this.#at.session, { ...this.#toHead(), kinds: ['plugin'] });
+  }
+  #toHead(): { readonly head?: string } {
+    return this.head === null ? {} : { head: this.head };
   }
 
   /** Takes the right to write, once whoever writes now has done so; reads again what another process wrote meanwhile. */
@@ -68,7 +97,7 @@ export class History {
     try {
       if (lease.head !== this.head) {
         await this.load();
-        await this.#at.onBranch(this.#entries);
+        await this.#at.onBranch();
       }
     } catch (error) {
       await lease.release();
@@ -92,15 +121,22 @@ export class History {
   /** Another entry of this branch becomes the newest; what follows it stays stored and is found, and leaves the view. */
   moveHead(to: string | null): Promise<void> {
     return this.#inTurn(async () => {
-      const at = to === null ? -1 : this.#entries.findIndex((entry) => entry.id === to);
-      if (to !== null && at < 0) throw new CastError('HISTORY_BAD_MOVE', `entry ${to} is not on this branch`);
       await this.#withLease(async (lease) => {
-        const entries = this.#entries.slice(0, at + 1);
-        await this.#at.store.append(this.#at.session, [], { epoch: lease.epoch, head: to, ...difference(this.inContext(), inContext(entries)) });
-        this.#entries = entries;
-        this.#view = undefined;
+        if (to !== null && !(await this.find((entry) => entry.id === to))) throw new CastError('HISTORY_BAD_MOVE', `entry ${to} is not on this branch`);
+        const branch = await loadBranch(this.#at.store, this.#at.session, to);
+        await this.#at.store.append(this.#at.session, [], { epoch: lease.epoch, head: to, ...difference(this.inContext(), inContext(branch)) });
+        this.#take(branch);
       });
-      await this.#at.onBranch(this.#entries);
+      await this.#at.onBranch();
+    });
+  }
+
+  /** Writes down what everything so far comes to, once enough has gathered, and lets go of what need not be held any more. */
+  snapshot(fold: () => Folded): Promise<void> {
+    return this.#inTurn(async () => {
+      if (foldedIn(this.entries).since.length < LIMITS.snapshotEntries) return;
+      await this.#write([{ kind: 'snapshot', data: fold() }]);
+      this.#take(shortened(this.#branch));
     });
   }
 
@@ -115,8 +151,7 @@ export class History {
         return entry;
       });
       await this.#at.store.append(this.#at.session, entries, { epoch: lease.epoch, ...this.#movesOut(entries) });
-      this.#entries.push(...entries);
-      this.#view = undefined;
+      this.#take({ ...this.#branch, entries: [...this.entries, ...entries] });
       await this.#at.onStored(entries);
       return entries;
     });
@@ -125,9 +160,9 @@ export class History {
   /** Plain messages only join the view, so only the other kinds make it worth comparing. */
   #movesOut(added: readonly Entry[]): { leave?: readonly string[]; enter?: readonly string[] } {
     const waiting =
-      this.#entries.findLast((entry) => entry.kind === 'rejected' || (entry.kind === 'message' && entry.data.role === 'assistant'))?.kind === 'rejected';
+      this.entries.findLast((entry) => entry.kind === 'rejected' || (entry.kind === 'message' && entry.data.role === 'assistant'))?.kind === 'rejected';
     if (!waiting && added.every((entry) => entry.kind !== 'compaction' && entry.kind !== 'mask')) return {};
-    return difference(this.inContext(), inContext([...this.#entries, ...added]));
+    return difference(this.inContext(), inContext({ ...this.#branch, entries: [...this.entries, ...added] }));
   }
 
   async #withLease<T>(work: (lease: Lease) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 /** Sessions that live as long as their process: for `ephemeral` ones, for tests, and when the real store fails. */
-import type { Append, Lease, SessionPatch, SessionQuery, SessionRecord, Store } from '../contracts/store.ts';
+import type { Append, BranchQuery, Lease, SessionPatch, SessionQuery, SessionRecord, Store } from '../contracts/store.ts';
 import type { Entry, EntryKind, Message } from '../data.ts';
 import { CastError } from '../errors.ts';
 import type { Clock } from '../plugin.ts';
@@ -61,10 +61,11 @@ export const createMemoryStore = (clock: Clock): Store => {
       }
       kept.record = { ...afterAppend(kept.record, copies, how), updatedAt: clock.now() };
     },
-    branch(id, head) {
+    branch(id, query = {}) {
       const kept = find(id);
+      const { head } = query;
       if (head !== undefined && !kept.byId.has(head)) throw notAnEntry(id, head);
-      return chain(kept, head ?? kept.record.head);
+      return chain(kept, head ?? kept.record.head, query);
     },
     read: (id, query) => page(find(id).entries, query),
     remove(id) {
@@ -158,13 +159,15 @@ const matches = (record: SessionRecord, query: SessionQuery): boolean =>
   (query.kind === undefined || record.kind === query.kind) &&
   (query.before === undefined || record.updatedAt < query.before);
 
-const chain = (kept: Kept, head: string | null): Entry[] => {
+const chain = (kept: Kept, head: string | null, { kinds, until }: BranchQuery): Entry[] => {
   const entries: Entry[] = [];
   for (let id = head; id !== null; ) {
     const entry = kept.byId.get(id);
     if (!entry) break;
-    entries.push(entry);
     id = entry.parent;
+    if (kinds && !kinds.includes(entry.kind)) continue;
+    entries.push(entry);
+    if (until?.(entry)) break;
   }
   return entries.reverse();
 };

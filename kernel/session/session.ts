@@ -15,6 +15,7 @@ import { Broker } from './ask.ts';
 import { EventStream } from './event-stream.ts';
 import { capText, type Exits } from './exits.ts';
 import { createFace } from './face.ts';
+import { foldedIn } from './branch.ts';
 import { Faults } from './faults.ts';
 import type { Generation } from './generation.ts';
 import { History } from './history.ts';
@@ -117,7 +118,7 @@ export class Session {
       ids,
       seal: (entry) => this.#seal(entry),
       onStored: (entries) => this.#onStored(entries),
-      onBranch: (entries) => this.#onBranch(entries),
+      onBranch: () => this.#onBranch(),
     });
     this.queue = new InputQueue(ids, (items) => this.emit('queue.changed', { items }));
     this.turns = new Turns({
@@ -218,9 +219,9 @@ export class Session {
 
   async open(resumed: boolean): Promise<void> {
     await this.history.load();
-    this.#restore(this.history.entries);
+    this.#restore();
     const gone = resumed && this.workspace.isGone() ? this.cwd : undefined;
-    if (gone !== undefined) this.workspace.enter(this.#at.fallbackCwd);
+    if (gone !== undefined) this.workspace.makeDo(this.#at.fallbackCwd);
     this.#generation = await this.#at.build(this);
     await this.#ready(resumed);
     this.#noteModel();
@@ -292,7 +293,7 @@ export class Session {
   }
   async #ready(resumed: boolean): Promise<void> {
     for (const tap of this.hooks.taps) if (tap.state === 'quarantined') this.closePlugin(tap.plugin, `${tap.label} was closed in ${tap.hook}`);
-    await this.generation.slices.refold(this.history.entries);
+    await this.generation.slices.refold(this.history);
     const opening = this.hooks.series('open', { resumed }, { session: this.face, signal: new AbortController().signal });
     await opening.catch((error: unknown) => this.warn(messageOf(error)));
   }
@@ -353,14 +354,22 @@ export class Session {
     const at = { session: this.face, signal: new AbortController().signal };
     this.#stored = runAsKernel(() => this.#stored.then(() => hooks.series('stored', entries, at))).catch((error: unknown) => this.warn(messageOf(error)));
   }
-  async #onBranch(entries: readonly Entry[]): Promise<void> {
-    const move = this.#restore(entries);
-    await this.#generation?.slices.refold(entries);
+  async #onBranch(): Promise<void> {
+    const move = this.#restore();
+    await this.#generation?.slices.refold(this.history);
     if (move) await this.#moved(move);
     this.emit('branch.changed', { head: this.history.head });
   }
-  #restore(entries: readonly Entry[]): Move | undefined {
-    this.turn = entries.reduce((turn, entry) => (entry.kind === 'turn' ? Math.max(turn, entry.data.turn) : turn), 0);
-    return this.workspace.restore(entries);
+  #restore(): Move | undefined {
+    const { folded, since } = foldedIn(this.history.entries);
+    this.turn = since.reduce((turn, entry) => (entry.kind === 'turn' ? Math.max(turn, entry.data.turn) : turn), folded?.turn ?? 0);
+    return this.workspace.restore(since, folded?.cwd);
+  }
+  /** So that who goes on with a long session need not read all of it. */
+  snapshot(): Promise<void> {
+    return this.history.snapshot(() => {
+      const cwd = this.workspace.entered;
+      return { turn: this.turn, ...(cwd === undefined ? {} : { cwd }), ...this.generation.slices.snapshot() };
+    });
   }
 }

@@ -1,21 +1,32 @@
 /** State of plugins, folded from their own entries on the current branch. */
-import type { Entry, NewEntry } from '../data.ts';
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { Entry, Folded, NewEntry } from '../data.ts';
 import { CastError } from '../errors.ts';
 import { asPlugin } from '../hooks/as-plugin.ts';
+import { LIMITS } from '../limits.ts';
 import type { Scope } from '../plugin.ts';
 import { describeIssue, validate, type Schema } from '../schema.ts';
+import { foldedIn, slicesIn } from './branch.ts';
+import type { History } from './history.ts';
 
 interface Slice {
   readonly plugin: string;
   readonly name: string;
+  /** Of the plugin and its fold: what another one made is no state of this one. */
+  readonly version: string;
   readonly schema: Schema;
   readonly initial: unknown;
   value: unknown;
   fold(state: unknown, data: unknown): unknown;
 }
 
+type States = Pick<Folded, 'states' | 'unfolded'>;
+
 export class StateSlices {
   readonly #slices = new Map<string, Slice>();
+  /** All slices of which the branch has entries, also of plugins that are not here. */
+  #recorded = new Set<string>();
   readonly #append: (batch: readonly NewEntry[]) => Promise<unknown>;
   readonly #onBadEntry: (plugin: string, slice: string, why: string) => void;
 
@@ -25,11 +36,19 @@ export class StateSlices {
   }
 
   /** The port of one plugin. */
-  for(plugin: string): Scope<unknown, never>['state'] {
+  for({ name: plugin, version }: { readonly name: string; readonly version: string }): Scope<unknown, never>['state'] {
     return ((spec: { name: string; data: Schema; initial: unknown; fold(state: unknown, data: unknown): unknown }) => {
       const key = keyOf(plugin, spec.name);
       if (this.#slices.has(key)) throw new CastError('REGISTRY_CONFLICT', `plugin ${plugin} declares the state ${spec.name} twice`, { plugin });
-      const slice: Slice = { plugin, name: spec.name, schema: spec.data, initial: spec.initial, value: spec.initial, fold: spec.fold };
+      const slice: Slice = {
+        plugin,
+        name: spec.name,
+        version: versionOf(version, spec.fold),
+        schema: spec.data,
+        initial: spec.initial,
+        value: spec.initial,
+        fold: spec.fold,
+      };
       this.#slices.set(key, slice);
       return {
         get value() {
@@ -49,17 +68,36 @@ export class StateSlices {
     }) as Scope<unknown, never>['state'];
   }
 
-  /** From nothing: after a resume, a rewind, or a new generation. */
-  async refold(entries: readonly Entry[]): Promise<void> {
-    for (const slice of this.#slices.values()) slice.value = slice.initial;
-    await this.forward(entries);
+  /** After a resume, a rewind, or a new generation: from the newest snapshot on, and what that one does not hold from the first entry. */
+  async refold(history: History): Promise<void> {
+    const { folded, since } = foldedIn(history.entries);
+    this.#recorded = new Set(folded ? slicesIn(folded) : []);
+    const behind = this.#restore(folded?.states ?? {});
+    if (behind.size > 0) await this.#forward(await history.records(), (key) => behind.has(key));
+    await this.#forward(since, (key) => !behind.has(key));
+  }
+
+  /** Answers the slices that are recorded and not among these states, or were made by another fold. */
+  #restore(states: Folded['states']): ReadonlySet<string> {
+    const behind = new Set<string>();
+    for (const [key, slice] of this.#slices) {
+      const kept = states[key]?.version === slice.version ? states[key] : undefined;
+      slice.value = kept ? kept.value : slice.initial;
+      if (!kept && this.#recorded.has(key)) behind.add(key);
+    }
+    return behind;
   }
 
   /** Entries that were just appended. An entry that its schema refuses is passed over and reported. */
-  async forward(entries: readonly Entry[]): Promise<void> {
+  forward(entries: readonly Entry[]): Promise<void> {
+    return this.#forward(entries, () => true);
+  }
+  async #forward(entries: readonly Entry[], isWanted: (key: string) => boolean): Promise<void> {
     for (const entry of entries) {
       if (entry.kind !== 'plugin') continue;
-      const slice = this.#slices.get(keyOf(entry.data.plugin, entry.data.slice));
+      const key = keyOf(entry.data.plugin, entry.data.slice);
+      this.#recorded.add(key);
+      const slice = isWanted(key) ? this.#slices.get(key) : undefined;
       if (!slice) continue;
       const outcome = await validate(slice.schema, entry.data.data);
       if (outcome.issues) this.#onBadEntry(slice.plugin, slice.name, outcome.issues.map(describeIssue).join('; '));
@@ -76,9 +114,31 @@ export class StateSlices {
     slice.value = asPlugin({ plugin: slice.plugin, where: 'state', label: slice.name }, () => slice.fold(slice.value, data), keep);
   }
 
+  /** What a later process needs to go on from here. */
+  snapshot(): States {
+    const states: Record<string, Folded['states'][string]> = {};
+    for (const key of this.#recorded) {
+      const slice = this.#slices.get(key);
+      if (slice && isKeepable(slice.value)) states[key] = { version: slice.version, value: slice.value };
+    }
+    return { states, unfolded: [...this.#recorded].filter((key) => states[key] === undefined) };
+  }
+
   /** Of a plugin that could not be applied as a whole. */
   removeAllOf(plugin: string): void {
     for (const [key, slice] of this.#slices) if (slice.plugin === plugin) this.#slices.delete(key);
   }
 }
 const keyOf = (plugin: string, slice: string): string => `${plugin}/${slice}`;
+
+const versionOf = (plugin: string, fold: Slice['fold']): string => `${plugin}-${createHash('sha256').update(String(fold)).digest('hex').slice(0, 12)}`;
+
+/** Small, and the same once it was written as JSON and read again: a fold may keep sets, dates or functions. */
+const isKeepable = (value: unknown): boolean => {
+  try {
+    const json = JSON.stringify(value);
+    return json !== undefined && json.length <= LIMITS.snapshotStateChars && isDeepStrictEqual(JSON.parse(json), value);
+  } catch {
+    return false;
+  }
+};

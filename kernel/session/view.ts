@@ -3,8 +3,8 @@ import type { Block, CallBlock, Entry, EntryData, Message, NewEntry } from '../d
 import type { ViewMessage } from '../hooks/subjects.ts';
 import { withoutImages } from '../images.ts';
 import { estimateMessage } from '../tokens.ts';
+import { type Branch, cutIn, keptFrom, type MessageEntry } from './branch.ts';
 
-type MessageEntry = Extract<Entry, { kind: 'message' }>;
 type Mask = EntryData['mask'];
 
 /** What a command printed or a summary quotes may stand in it, and must not end it. */
@@ -25,25 +25,27 @@ export const reminderBy = (origin: string, text: string): NewEntry => ({
 /** Whether it is an input, as opposed to a reminder of the kernel or a plugin. */
 export const isPrompt = (entry: Entry): entry is MessageEntry => entry.kind === 'message' && entry.data.role === 'user' && entry.data.reminder !== true;
 /** What the newest turn was started with. */
-export const runningPrompt = (entries: readonly Entry[]): MessageEntry | undefined => {
+export const runningPrompt = ({ entries, carried }: Held): MessageEntry | undefined => {
   const start = entries.findLastIndex((entry) => entry.kind === 'turn' && entry.data.phase === 'start');
-  return entries.slice(start + 1).find(isPrompt);
+  // Where its start is no longer held, a later prompt is one that was steered into it.
+  return start < 0 && carried ? carried : entries.slice(start + 1).find(isPrompt);
 };
 
-export const viewOf = (entries: readonly Entry[]): readonly ViewMessage[] => {
-  const at = entries.findLastIndex((entry) => entry.kind === 'compaction');
-  const compaction = at < 0 ? undefined : entries[at];
-  const kept = compaction?.kind === 'compaction' ? entries.slice(entries.findIndex((entry) => entry.id === compaction.data.keepFrom)) : entries;
-  const view = render(kept);
-  if (compaction?.kind !== 'compaction') return view;
+type Held = Pick<Branch, 'entries' | 'carried'>;
+
+export const viewOf = ({ entries, carried }: Held): readonly ViewMessage[] => {
+  const compaction = cutIn(entries);
+  const view = render(entries.slice(keptFrom(entries)));
+  if (!compaction) return view;
   const summary = plain(compaction.id, reminder(`Summary of the conversation so far:\n\n${compaction.data.summary}`));
-  const prompt = compaction.data.prompt === undefined ? undefined : entries.find((entry) => entry.id === compaction.data.prompt);
+  const id = compaction.data.prompt;
+  const prompt = carried?.id === id ? carried : entries.find((entry) => entry.id === id);
   return [summary, ...(prompt?.kind === 'message' ? [shown(prompt, masksIn(entries))] : []), ...view];
 };
 
 /** Entries of which the model gets what they say: those of the view that no note stands in for. Without its images a message still says something. */
-export const inContext = (entries: readonly Entry[], view: readonly ViewMessage[] = viewOf(entries)): ReadonlySet<string> => {
-  const masks = masksIn(entries);
+export const inContext = (held: Held, view: readonly ViewMessage[] = viewOf(held)): ReadonlySet<string> => {
+  const masks = masksIn(held.entries);
   const isMasked = (entry: string): boolean => masks.has(entry) && masks.get(entry)?.only === undefined;
   return new Set(view.flatMap(({ entry }) => (isMasked(entry) ? [] : [entry])));
 };
@@ -59,7 +61,7 @@ const render = (entries: readonly Entry[]): readonly ViewMessage[] => {
   });
 };
 /** Of each entry; what replaces all of it wins over what replaces its images. */
-const masksIn = (entries: readonly Entry[]): ReadonlyMap<string, Mask> => {
+export const masksIn = (entries: readonly Entry[]): ReadonlyMap<string, Mask> => {
   const masks = new Map<string, Mask>();
   for (const entry of entries) {
     if (entry.kind !== 'mask') continue;

@@ -10,6 +10,7 @@ export interface Move {
 export class Workspace {
   readonly #start: string;
   #cwd: string;
+  #entered: string | undefined;
   #wish: string | undefined;
 
   constructor(cwd: string) {
@@ -29,13 +30,24 @@ export class Workspace {
     this.#wish = undefined;
     return to === undefined || to === this.#cwd ? undefined : { from: this.#cwd, to };
   }
+  /** As an entry says. */
   enter(cwd: string): void {
     this.#cwd = cwd;
+    this.#entered = cwd;
   }
-  /** Follows a branch; undefined when that changes nothing. */
-  restore(entries: readonly Entry[]): Move | undefined {
+  /** For this time, where the folder is gone. */
+  makeDo(cwd: string): void {
+    this.#cwd = cwd;
+  }
+  /** As the newest `workspace` entry of the branch says; undefined where there is none. */
+  get entered(): string | undefined {
+    return this.#entered;
+  }
+  /** Follows a branch, of which older entries said `before`; undefined when that changes nothing. */
+  restore(entries: readonly Entry[], before: string | undefined): Move | undefined {
     const entry = entries.findLast((each) => each.kind === 'workspace');
-    const to = entry?.kind === 'workspace' ? entry.data.cwd : this.#start;
+    this.#entered = entry?.kind === 'workspace' ? entry.data.cwd : before;
+    const to = this.#entered ?? this.#start;
     const move = to === this.#cwd ? undefined : { from: this.#cwd, to };
     this.#cwd = to;
     this.#wish = undefined;

@@ -189,7 +189,7 @@ const bound = (store: Store): Store => ({
   update: (id, patch) => store.update(id, patch),
   claim: (id) => store.claim(id),
   append: (id, batch, how) => store.append(id, batch, how),
-  branch: (id, head) => store.branch(id, head),
+  branch: (id, query) => store.branch(id, query),
   read: (id, query) => store.read(id, query),
   remove: (id) => store.remove(id),
   close: () => store.close(),

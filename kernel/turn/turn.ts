@@ -85,6 +85,7 @@ const conclude = async (session: Session, end: TurnEnd): Promise<void> => {
   if (session.events.place.turn !== undefined) await session.append([entry]).catch((error: unknown) => session.warn(messageOf(error)));
   const ending = session.hooks.series('ended', end, { session: session.face, turn: session.turn, signal: new AbortController().signal });
   await session.soon(Promise.all([ending, session.settled()]));
+  if (session.events.place.turn !== undefined) await session.snapshot().catch((error: unknown) => session.warn(messageOf(error)));
   await session.history.release();
   session.events.place = {};
 };

@@ -3,14 +3,22 @@ const MAX_LINE = 400;
 const MIN_LIKENESS = 0.65;
 
 type Lines = readonly string[];
+/** Told of each comparison how much work it is. */
+export type Spend = (work: number) => void;
 const inner = (lines: Lines): Lines => lines.slice(1, -1);
 
-/** Whether the lines between the first and the last are, on average, alike. Lines that have no partner count as unlike. */
-export const isBlockAlike = (run: Lines, old: Lines): boolean => {
+const filledLines = (lines: Lines): number => lines.filter((line) => line !== '').length;
+
+/**
+ * Whether the lines between the first and the last are, on average, alike. Lines that have no partner count as unlike; of those that
+ * are not blank the run has no more than were asked for: whoever did not name a line does not want it replaced.
+ */
+export const isBlockAlike = (run: Lines, old: Lines, spend: Spend): boolean => {
   const [have, asked] = [inner(run), inner(old)];
   const count = Math.max(have.length, asked.length);
   if (count === 0) return true;
-  const sum = asked.reduce((total, line, index) => total + likeness(line, have[index]), 0);
+  if (filledLines(have) > filledLines(asked)) return false;
+  const sum = asked.reduce((total, line, index) => total + likeness(line, have[index], spend), 0);
   return sum / count >= MIN_LIKENESS;
 };
 
@@ -21,9 +29,10 @@ export const isContextAlike = (run: Lines, old: Lines): boolean => {
   return filled.length === 0 || filled.filter(Boolean).length >= filled.length / 2;
 };
 
-const likeness = (a: string, b: string | undefined): number => {
+const likeness = (a: string, b: string | undefined, spend: Spend): number => {
   if (a === b) return 1;
   if (b === undefined || a.length > MAX_LINE || b.length > MAX_LINE) return 0;
+  spend(a.length * b.length);
   return 1 - distance(a, b) / Math.max(a.length, b.length);
 };
 

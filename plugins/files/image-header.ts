@@ -7,7 +7,7 @@ export interface ImageHeader {
   readonly orientation: number;
 }
 
-/** Undefined for other types and for a header that makes no sense. */
+/** Undefined for a header that ends early or makes no sense. */
 export const headerOf = (bytes: Buffer, mediaType: string): ImageHeader | undefined => {
   try {
     const header = READERS[mediaType]?.(bytes);
@@ -25,6 +25,18 @@ const bmp = (bytes: Buffer): ImageHeader => {
   if (bytes.readUInt32LE(14) === 12) return { width: bytes.readUInt16LE(18), height: bytes.readUInt16LE(20), orientation: 1 };
   // A negative height says that the first row is the upper one.
   return { width: bytes.readInt32LE(18), height: Math.abs(bytes.readInt32LE(22)), orientation: 1 };
+};
+
+const gif = (bytes: Buffer): ImageHeader => ({ width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8), orientation: 1 });
+
+const webp = (bytes: Buffer): ImageHeader | undefined => {
+  const size = (width: number, height: number): ImageHeader => ({ width, height, orientation: 1 });
+  const kind = bytes.toString('latin1', 12, 16);
+  if (kind === 'VP8X') return size(bytes.readUIntLE(24, 3) + 1, bytes.readUIntLE(27, 3) + 1);
+  if (kind === 'VP8 ') return size(bytes.readUInt16LE(26) & 0x3fff, bytes.readUInt16LE(28) & 0x3fff);
+  if (kind !== 'VP8L') return undefined;
+  const bits = bytes.readUInt32LE(21);
+  return size((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1);
 };
 
 const jpeg = (bytes: Buffer): ImageHeader | undefined => {
@@ -66,4 +78,10 @@ const orientationIn = (tiff: Buffer): number => {
   return value >= 1 && value <= 8 ? value : 1;
 };
 
-const READERS: Readonly<Record<string, (bytes: Buffer) => ImageHeader | undefined>> = { 'image/png': png, 'image/jpeg': jpeg, 'image/bmp': bmp };
+const READERS: Readonly<Record<string, (bytes: Buffer) => ImageHeader | undefined>> = {
+  'image/png': png,
+  'image/jpeg': jpeg,
+  'image/gif': gif,
+  'image/webp': webp,
+  'image/bmp': bmp,
+};

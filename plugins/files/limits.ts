@@ -6,6 +6,8 @@ export const IMAGES = {
   smallBytes: 300 * 1024,
   /** Longest side, in pixels, of an image that was scaled down. */
   side: 1568,
+  /** Longest side, in pixels, that providers take at all. A request with a larger one fails, and so do all that follow it with the same history. */
+  mostSide: 8000,
   /** Pixels up to which an image is decoded: each takes about 12 bytes of memory meanwhile. */
   pixels: 40_000_000,
   /** Bytes up to which a scaled image stays a PNG for the sake of its transparency. */

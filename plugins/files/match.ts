@@ -1,4 +1,4 @@
-import { isBlockAlike, isContextAlike } from './alike.ts';
+import { isBlockAlike, isContextAlike, type Spend } from './alike.ts';
 import type { Span } from './endings.ts';
 
 /** What an edit asks for, with plain LF. */
@@ -16,6 +16,8 @@ interface Strategy {
   readonly settles?: true;
   /** Too loose to be applied to several places at once. */
   readonly single?: true;
+  /** White space at the ends was put aside: the place must still begin and end where the old text does. */
+  readonly standsApart?: true;
 }
 
 export interface Found {
@@ -31,6 +33,11 @@ const MAX_LOOSE_TEXT = 4_194_304;
 const MAX_LOOSE_OLD = 65_536;
 /** Most words of a text that is compared word by word: the engine refuses an expression that is too large. */
 const MAX_LOOSE_WORDS = 2_000;
+
+/** Pairs of characters that are compared for one loose reading: a few seconds. A file in which one line stands thousands of times could take hours. */
+const MAX_WORK = 100_000_000;
+/** What a line costs beside its characters, in pairs of them. */
+const LINE_WORK = 100;
 
 /** Most places that are held, to be counted or replaced; a text of one letter occurs millions of times in a large file. */
 export const MAX_PLACES = 1_000_000;
@@ -52,10 +59,11 @@ export const findPlace = (text: string, wish: Wish, replaceAll: boolean, exactOn
 const strategiesFor = (text: string, { old }: Wish, exactOnly: boolean): readonly Strategy[] =>
   exactOnly || text.length > MAX_LOOSE_TEXT || old.length > MAX_LOOSE_OLD ? STRATEGIES.slice(0, 1) : STRATEGIES;
 
-const attempt = ({ name, read, find }: Strategy, text: string, asked: Wish): Found | undefined => {
+const attempt = ({ name, read, find, standsApart }: Strategy, text: string, asked: Wish): Found | undefined => {
   const wish = read(asked);
   if (wish === undefined || wish.old === '') return undefined;
-  const spans = find(text, wish.old);
+  const found = find(text, wish.old);
+  const spans = standsApart ? found.filter((span) => isApart(text, span, asked.old)) : found;
   return spans.length === 0 ? undefined : { how: name, spans, wish };
 };
 
@@ -87,7 +95,12 @@ export const fold = (text: string): string =>
 const bare = (line: string): string => fold(line).trim();
 
 /** Runs of lines that fit the lines of `old`, tried at every line; `sizes` are the numbers of lines that a run may have. */
-const runs = (text: string, old: string, sizes: (count: number) => readonly number[], fits: (run: readonly string[], old: readonly string[]) => boolean) => {
+const runs = (
+  text: string,
+  old: string,
+  sizes: (count: number) => readonly number[],
+  fits: (run: readonly string[], old: readonly string[], spend: Spend) => boolean,
+) => {
   const hasFeed = old.endsWith('\n');
   const wanted = (hasFeed ? old.slice(0, -1) : old).split('\n').map(bare);
   if (wanted.every((line) => line === '')) return [];
@@ -95,12 +108,18 @@ const runs = (text: string, old: string, sizes: (count: number) => readonly numb
   const bareLines = lines.map(bare);
   const starts = startsOf(lines);
   const spans: Span[] = [];
+  let work = 0;
+  const spend = (more: number): void => void (work += more);
   for (let first = 0; first < lines.length; first++) {
     if (bareLines[first] !== wanted[0]) continue;
     const size = sizes(wanted.length).find((count) => {
       const last = first + count - 1;
-      return last < lines.length && bareLines[last] === wanted.at(-1) && fits(bareLines.slice(first, last + 1), wanted);
+      if (work > MAX_WORK || last >= lines.length || bareLines[last] !== wanted.at(-1)) return false;
+      spend(count * LINE_WORK);
+      return fits(bareLines.slice(first, last + 1), wanted, spend);
     });
+    // What was found so far may not be all, and one of several must not pass for the only one.
+    if (work > MAX_WORK) return [];
     if (size === undefined) continue;
     const end = (starts[first + size] ?? text.length + 1) - 1;
     spans.push({ start: starts[first] ?? 0, end: hasFeed ? Math.min(end + 1, text.length) : end });
@@ -132,6 +151,26 @@ const acrossWhitespace = (text: string, old: string): readonly Span[] => {
   return Array.from(fold(text).matchAll(pattern), (match) => ({ start: match.index, end: match.index + match[0].length }));
 };
 
+/** Whether a place begins and ends where the old text does: at white space or where the line ends, else not within a word. `count ` is not in `counter`. */
+const isApart = (text: string, { start, end }: Span, old: string): boolean => {
+  const lead = old.slice(0, old.length - old.trimStart().length);
+  const trail = old.slice(old.trimEnd().length);
+  // A bracket of its own line is another one than those within lines.
+  const isBare = !HAS_WORD.test(old);
+  if (isBare && lead.includes('\n') && !isBlankTo(text, start - 1, -1)) return false;
+  if (isBare && trail.includes('\n') && !isBlankTo(text, end, 1)) return false;
+  return isEdge(lead, text[start - 1], text[start]) && isEdge(trail, text[end], text[end - 1]);
+};
+/** Whether the line has nothing more in a direction. Step by step: a line may be all of the file. */
+const isBlankTo = (text: string, from: number, step: 1 | -1): boolean => {
+  let at = from;
+  while (text[at] !== undefined && text[at] !== '\n' && text[at]?.trim() === '') at += step;
+  return text[at] === undefined || text[at] === '\n';
+};
+const isEdge = (space: string, next = ' ', own = ''): boolean => next.trim() === '' || (space === '' && !(WORD.test(next) && WORD.test(own)));
+const HAS_WORD = /[\p{L}\p{N}]/u;
+const WORD = /[\p{L}\p{N}_$]/u;
+
 const byIndentation = (text: string, old: string): readonly Span[] =>
   runs(text, old, sameSize, isEqual).filter((span) => outdent(text.slice(span.start, span.end)) === outdent(old));
 
@@ -144,7 +183,11 @@ const outdent = (text: string): string => {
 // ---- how they read the wish ----
 
 const asIs = (wish: Wish): Wish => wish;
-const threeLines = (wish: Wish): Wish | undefined => (wish.old.replace(/\n$/, '').split('\n').length >= 3 ? wish : undefined);
+/** At least three, the first or the last of which tells one block from another: braces and blank lines are everywhere. */
+const threeLines = (wish: Wish): Wish | undefined => {
+  const lines = wish.old.replace(/\n$/, '').split('\n');
+  return lines.length >= 3 && HAS_WORD.test(`${lines[0]}${lines.at(-1)}`) ? wish : undefined;
+};
 
 /** Without the white space around the old text; what the new text has of it at its ends goes too. */
 const trimmed = ({ old, wanted }: Wish): Wish => {
@@ -167,10 +210,10 @@ const STRATEGIES: readonly Strategy[] = [
   { name: 'look-alike characters', read: asIs, find: (text, old) => occurrences(fold(text), fold(old)), settles: true },
   { name: 'lines without their indentation', read: asIs, find: (text, old) => runs(text, old, sameSize, isEqual) },
   { name: 'first and last line', read: threeLines, find: (text, old) => runs(text, old, similarSizes, isBlockAlike), single: true },
-  { name: 'words without white space', read: trimmed, find: acrossWhitespace },
+  { name: 'words without white space', read: trimmed, find: acrossWhitespace, standsApart: true },
   // Comes after looser ones: it only settles between several runs that differ in nothing but indentation.
   { name: 'relative indentation', read: asIs, find: byIndentation },
   { name: 'text without escapes', read: unescaped, find: occurrences },
-  { name: 'text without white space around it', read: trimmedIfItMatters, find: occurrences },
+  { name: 'text without white space around it', read: trimmedIfItMatters, find: occurrences, standsApart: true },
   { name: 'surrounding lines', read: threeLines, find: (text, old) => runs(text, old, sameSize, isContextAlike), single: true },
 ];

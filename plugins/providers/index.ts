@@ -6,6 +6,7 @@ import { createLonger } from './failures/longer.ts';
 import { createRetry } from './failures/retry.ts';
 import { manifest } from './manifest.ts';
 import { type Options, type ProviderScope, registered } from './registered.ts';
+import { createSessionLevel } from './session-level.ts';
 
 const options = jsonSchema<Options, Partial<Options>>({
   type: 'object',
@@ -37,7 +38,9 @@ export default definePlugin({
       return retry(failure, at);
     });
     scope.hooks.request.tap('a longer reply', (request, at) => longer.ask(request, at));
-    addCommands({ scope, drafts: new Map(), connect: (name, config, key) => registered(scope, name, config, async () => key || undefined) });
+    const level = createSessionLevel(scope);
+    scope.hooks.request.tap('level of the session', (request) => level.apply(request));
+    addCommands({ scope, level, drafts: new Map(), connect: (name, config, key) => registered(scope, name, config, async () => key || undefined) });
   },
 });
 

@@ -9,16 +9,20 @@ export const checkForm = (given: readonly QuestionField[]): readonly QuestionFie
 };
 
 const plain = ({ question, options, recommended, multi, noFreeForm }: QuestionField): QuestionField => ({
-  question: question.trim(),
+  question: plainLines(question),
   options: options.map(({ value, label, description }) => ({
-    value: value.trim(),
-    label: label.trim(),
-    ...(description === undefined ? {} : { description: description.trim() }),
+    value: onOneLine(value),
+    label: onOneLine(label),
+    ...(description === undefined ? {} : { description: plainLines(description) }),
   })),
-  ...(recommended === undefined ? {} : { recommended: recommended.trim() }),
+  ...(recommended === undefined ? {} : { recommended: onOneLine(recommended) }),
   ...(multi ? { multi } : {}),
   ...(noFreeForm ? { noFreeForm } : {}),
 });
+
+/** Without control characters, so that no text steers the terminal that shows it. */
+const onOneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+const plainLines = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '').trim();
 
 const checkField = (at: string, { question, options, recommended }: QuestionField): void => {
   if (question === '') throw refusal(`${at}.question is empty`);

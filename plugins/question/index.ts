@@ -47,11 +47,17 @@ const input = jsonSchema<ToolInputs['question']>({
   },
 });
 
+const LATE = 'This question was closed before the answer came, and the answer counts for nothing. Say it again if it is to count.';
+
 export default definePlugin({
   ...manifest,
   apply(scope) {
     const { hooks, events, session, registries } = scope;
-    const form = new PendingForm(scope, (fields, values) => scope.submit(promptOf(fields, values), 'answer'));
+    let given: { readonly id: string; readonly text: string } | undefined;
+    const form = new PendingForm(scope, ({ id, fields, values }) => {
+      given = { id, text: promptOf(fields, values) };
+      scope.submit(given.text, 'answer');
+    });
     scope.onDispose(() => form.withdraw());
 
     if (session.interactive) {
@@ -83,12 +89,19 @@ export default definePlugin({
       );
     }
 
+    // Another process may have the answer, and may have gone far with it: one that comes later must not turn that over unseen.
+    let isLate = false;
+    hooks.input.tap('an answer to what is no longer asked', ({ input: { source, text: said } }) => {
+      isLate = given !== undefined && source === 'plugin' && said === given.text && !form.isOpen(given.id);
+      return isLate ? { handled: LATE } : undefined;
+    });
+
     // What a person says, be it an answer or not, closes the form: the conversation goes on with it.
     let hasSpoken = false;
     let isHeard = false;
     events.on('input.accepted', ({ origin }) => {
       isHeard = true;
-      hasSpoken ||= origin === 'user';
+      hasSpoken ||= origin === 'user' && !isLate;
     });
     const heed = async (): Promise<void> => {
       if (!hasSpoken) return;

@@ -7,7 +7,7 @@ export const manifest = defineManifest({
   summary: 'Tool question: what the model cannot decide is put to the user, and waits for the answer as long as it takes.',
   capabilities: [],
   activation: ['session'],
-  taps: ['open', 'prepare', 'ended'],
+  taps: ['open', 'input', 'prepare', 'ended'],
   // A sub-agent answers to the model that started it.
   inChildren: 'skip',
 });

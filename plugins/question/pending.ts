@@ -7,28 +7,40 @@ interface Pending {
   readonly session: string;
   readonly fields: readonly QuestionField[];
 }
+const isOption = (value: unknown): boolean => {
+  const { value: name, label } = (value ?? {}) as Partial<QuestionField['options'][number]>;
+  return typeof name === 'string' && typeof label === 'string';
+};
+const isField = (value: unknown): boolean => {
+  const { question, options } = (value ?? {}) as Partial<QuestionField>;
+  return typeof question === 'string' && Array.isArray(options) && options.every(isOption);
+};
 const isPending = (value: unknown): boolean => {
   const { id, session, fields } = (value ?? {}) as Partial<Pending>;
-  return typeof id === 'string' && typeof session === 'string' && Array.isArray(fields);
+  return typeof id === 'string' && typeof session === 'string' && Array.isArray(fields) && fields.length > 0 && fields.every(isField);
 };
 const PENDING = checkedBy<{ readonly pending: Pending | null }>('a form or null', ({ pending }) => pending === null || isPending(pending));
 
+type OnAnswer = (answered: { readonly id: string; readonly fields: readonly QuestionField[]; readonly values: FieldValues }) => void;
 type Parts = Pick<Scope<unknown, never>, 'session' | 'state' | 'ids' | 'warn'>;
 
 export class PendingForm {
   readonly #kept: { readonly value: Pending | null; record(data: { readonly pending: Pending | null }): Promise<void> };
   readonly #at: Parts;
-  readonly #onAnswer: (fields: readonly QuestionField[], values: FieldValues) => void;
+  readonly #onAnswer: OnAnswer;
   /** What was put to people here, answered or not. */
   #put: { readonly id: string; readonly controller: AbortController; isAnswered: boolean } | undefined;
 
-  constructor(at: Parts, onAnswer: (fields: readonly QuestionField[], values: FieldValues) => void) {
+  constructor(at: Parts, onAnswer: OnAnswer) {
     this.#at = at;
     this.#onAnswer = onAnswer;
     this.#kept = at.state<Pending | null, typeof PENDING>({ name: 'pending', data: PENDING, initial: null, fold: (_, { pending }) => pending });
   }
   get isThere(): boolean {
     return this.#pending !== null;
+  }
+  isOpen(id: string): boolean {
+    return this.#pending?.id === id;
   }
   get #pending(): Pending | null {
     const { value } = this.#kept;
@@ -66,7 +78,7 @@ export class PendingForm {
     try {
       const { values } = await this.#at.session.ask({ kind: 'question', text, choices: [], fields, standing: true }, put.controller.signal);
       put.isAnswered = true;
-      if (values) this.#onAnswer(fields, values);
+      if (values) this.#onAnswer({ id, fields, values });
     } catch (error) {
       if (!put.controller.signal.aborted) this.#at.warn(`The question of the model could not be put to you: ${messageOf(error)}`);
     }

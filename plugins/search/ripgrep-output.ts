@@ -24,16 +24,21 @@ export class OutputReader {
   /** Lines that were too long to be held. */
   longLines = 0;
   readonly #isOpen: (path: string) => boolean;
+  readonly #limit: number;
   #path: string | undefined;
   #rows: Row[] = [];
+  /** Matches among them. */
+  #matches = 0;
   #isBinary = false;
   /** Nobody wants this file: its rows are passed over. */
   #isSkipped = false;
   #pieces: Buffer[] = [];
   #size = 0;
 
-  constructor(isOpen: (path: string) => boolean) {
+  /** `limit`: matches of a file after which ripgrep looks for no more. */
+  constructor(isOpen: (path: string) => boolean, limit: number) {
     this.#isOpen = isOpen;
+    this.#limit = limit;
   }
 
   /** The files that are complete with these bytes. */
@@ -59,6 +64,7 @@ export class OutputReader {
     if (this.#path !== undefined && !this.#isBinary && this.#rows.length > 0) yield { path: this.#path, rows: this.#rows };
     this.#path = undefined;
     this.#rows = [];
+    this.#matches = 0;
     this.#isBinary = false;
   }
 
@@ -84,8 +90,14 @@ export class OutputReader {
   #row(record: Buffer): void {
     const [head, line, mark = ''] = HEAD.exec(record.toString('latin1', 0, MAX_HEAD)) ?? [];
     // Anything else is the remark that a binary file was not searched to its end.
-    if (head === undefined) this.#isBinary = true;
-    else this.#rows.push(shownRow(Number(line), record.subarray(head.length), mark));
+    if (head === undefined) {
+      this.#isBinary = true;
+      return;
+    }
+    // With `--crlf` and `$` it gives lines behind its last match as matches that begin nowhere.
+    const row = shownRow(Number(line), record.subarray(head.length), mark === '\0' && this.#matches >= this.#limit ? '-' : mark);
+    if (row.isMatch) this.#matches += 1;
+    this.#rows.push(row);
   }
 
   #keep(rest: Buffer): void {

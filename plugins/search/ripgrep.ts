@@ -19,7 +19,7 @@ export const ripgrep = (desk: Desk): Engine => ({
     });
   },
   async matches(query, { isOpen, visit }) {
-    const output = new OutputReader((path) => query.wanted.test(path) && isOpen(path));
+    const output = new OutputReader((path) => query.wanted.test(path) && isOpen(path), query.limit);
     const tell = async (files: Iterable<FileMatches>): Promise<void> => {
       for (const file of files) if (!(await isLateBinary(file, query))) visit(file);
     };

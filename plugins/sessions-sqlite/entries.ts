@@ -47,18 +47,19 @@ const seqOf = (connection: Connection, session: string, entry: string): number =
   return row.seq;
 };
 
-/** The chain that ends with `head`, oldest first. */
-export const chainOf = (connection: Connection, session: string, head: string): StoredEntry[] => {
+/** The chain that ends with `head`, newest first. */
+export function* chainOf(connection: Connection, session: string, head: string): Generator<StoredEntry> {
   const before = connection.prepare<[string, number], End>('SELECT id, seq FROM entries WHERE session_id = ? AND seq < ? ORDER BY seq DESC LIMIT 1');
-  const chain: StoredEntry[] = [];
   for (let end: End | undefined = { id: head, seq: seqOf(connection, session, head) }; end; ) {
-    for (const row of linksTo(connection, session, end)) chain.push(row);
-    const oldest = chain.at(-1);
+    let oldest: StoredEntry | undefined;
+    for (const row of linksTo(connection, session, end)) {
+      yield row;
+      oldest = row;
+    }
     // A parent that is missing was lost with a damaged file: the entry before takes its place.
     end = oldest && oldest.parent_id !== null ? before.get(session, oldest.seq) : undefined;
   }
-  return chain.reverse();
-};
+}
 
 type End = Pick<StoredEntry, 'id' | 'seq'>;
 

@@ -2,7 +2,17 @@
  * The session store. Nothing is opened or loaded before its first use; what runs before the first request of a session is plain SQL,
  * compiled once, and only questions with conditions that vary go through a query builder.
  */
-import { CastError, type Append, type Clock, type Entry, type Lease, type SessionPatch, type SessionRecord, type Store } from '../../kernel/index.ts';
+import {
+  CastError,
+  type Append,
+  type BranchQuery,
+  type Clock,
+  type Entry,
+  type Lease,
+  type SessionPatch,
+  type SessionRecord,
+  type Store,
+} from '../../kernel/index.ts';
 import { createAccess } from './access.ts';
 import type { Connection } from './database.ts';
 import { appendEntries, chainOf } from './entries.ts';
@@ -10,7 +20,7 @@ import { placeOf } from './files.ts';
 import { createHoldings, type Holdings } from './holdings.ts';
 import { checkLease, dropLease } from './leases.ts';
 import { deleteSession, findSession, insertSession, patchSession, standingOf, unknownSession } from './records.ts';
-import { entriesOf, type StoredEntry } from './tables.ts';
+import { entriesOf, ofKinds, type StoredEntry } from './tables.ts';
 
 export interface SqliteStoreOptions {
   /** `$CAST_HOME`; made when it is not there. */
@@ -39,8 +49,8 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
     if (!record) throw unknownSession(id);
     return record;
   };
-  const decoded = (id: string, rows: readonly StoredEntry[]): Entry[] => {
-    const { entries, unreadable } = entriesOf(rows);
+  const decoded = (id: string, rows: Iterable<StoredEntry>, until?: BranchQuery['until']): Entry[] => {
+    const { entries, unreadable } = entriesOf(rows, until);
     if (unreadable > 0) onWarning(`${unreadable} entries of session ${id} cannot be read and were left out.`, 'STORE_CORRUPT');
     return entries;
   };
@@ -102,11 +112,11 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
         unborn.delete(id);
       }),
 
-    branch: (id, head) =>
+    branch: (id, { head, kinds, until } = {}) =>
       access.use((connection) => {
         const session = known(connection, id);
         const end = head ?? session.head;
-        return end === null ? [] : decoded(id, chainOf(connection, id, end));
+        return end === null ? [] : decoded(id, ofKinds(chainOf(connection, id, end), kinds), until).reverse();
       }),
 
     read: (id, query) =>

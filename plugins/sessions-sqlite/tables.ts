@@ -76,10 +76,25 @@ export interface ReadEntries {
   readonly unreadable: number;
 }
 
-export const entriesOf = (rows: readonly StoredEntry[]): ReadEntries => {
-  const entries = rows.map(entryOf).filter((entry) => entry !== undefined);
-  return { entries, unreadable: rows.length - entries.length };
+/** Up to the first entry for which `until` answers true. */
+export const entriesOf = (rows: Iterable<StoredEntry>, until?: (entry: Entry) => boolean): ReadEntries => {
+  const entries: Entry[] = [];
+  let unreadable = 0;
+  for (const row of rows) {
+    const entry = entryOf(row);
+    if (!entry) {
+      unreadable += 1;
+      continue;
+    }
+    entries.push(entry);
+    if (until?.(entry)) break;
+  }
+  return { entries, unreadable };
 };
+
+export function* ofKinds(rows: Iterable<StoredEntry>, kinds: readonly string[] | undefined): Generator<StoredEntry> {
+  for (const row of rows) if (kinds === undefined || kinds.includes(row.kind)) yield row;
+}
 
 const entryOf = (row: StoredEntry): Entry | undefined => {
   const data = dataOf(row.data_json);

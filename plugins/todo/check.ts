@@ -4,7 +4,7 @@ import type { Todos } from './list.ts';
 
 /** The list as it is kept, each todo on one line. Throws with the todo that is at fault. */
 export const checkTodos = (given: ToolInputs['todo_write']['todos']): Todos => {
-  const todos = given.map(({ content, status, priority = 'medium' }) => ({ content: content.trim().replace(/\s+/g, ' '), status, priority }));
+  const todos = given.map(({ content, status, priority = 'medium' }) => ({ content: onOneLine(content), status, priority }));
   const seen = new Map<string, number>();
   let current: number | undefined;
   for (const [index, { content, status }] of todos.entries()) {
@@ -19,5 +19,8 @@ export const checkTodos = (given: ToolInputs['todo_write']['todos']): Todos => {
   }
   return todos;
 };
+
+/** Without control characters, so that no text steers the terminal that shows it. */
+const onOneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 
 const refusal = (what: string, fix: string): ToolError => new ToolError('INVALID_ARGUMENT', `${what}. The list was not changed.`, { fix });

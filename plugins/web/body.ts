@@ -17,7 +17,7 @@ export const readBody = async (response: Response, url: URL): Promise<Body> => {
     if (!isText(media)) throw notText(url, media);
     refuseLarge(response, url);
     const { bytes, isCut } = await readCapped(response, LIMITS.bodyBytes);
-    const binary = binaryTypeOf(bytes, media, charset);
+    const binary = binaryTypeOf(bytes, charset);
     if (binary !== undefined) throw notText(url, binary);
     const text = await decodeBody(bytes, charset, isCut);
     return { kind: isHtml(media, text) ? 'html' : 'text', text, isCut };
@@ -68,11 +68,11 @@ const BEGINS_AS_HTML = /^\s{0,200}(?:<!--[^]{0,500}?-->\s{0,20})?<(?:!doctype ht
 
 const SAMPLE = 4096;
 /** What a body is that no text is in, whatever its type said. */
-const binaryTypeOf = (bytes: Buffer, media: string, charset: string | undefined): string | undefined => {
+const binaryTypeOf = (bytes: Buffer, charset: string | undefined): string | undefined => {
   const signature = signatureOf(bytes);
   if (signature !== undefined) return signature;
   const isWide = markOf(bytes)?.startsWith('utf-16') ?? /utf-?(?:16|32)/i.test(charset ?? '');
-  return !isWide && bytes.subarray(0, SAMPLE).includes(0) ? media || 'binary data' : undefined;
+  return !isWide && bytes.subarray(0, SAMPLE).includes(0) ? 'binary data' : undefined;
 };
 const SIGNATURES: readonly (readonly [start: string, name: string])[] = [
   ['%PDF-', 'application/pdf'],

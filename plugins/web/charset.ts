@@ -28,9 +28,11 @@ const decoderOf = (label: string): TextDecoder | undefined => {
     return undefined;
   }
 };
+/** Known to the library, but to write bytes as text and not to read text. */
+const NO_CHARSET = /^(?:base64|hex)$/;
 const byLibrary = async (bytes: Buffer, label: string): Promise<string | undefined> => {
   const { default: iconv } = await import('iconv-lite');
-  return iconv.encodingExists(label) ? iconv.decode(bytes, label) : undefined;
+  return !NO_CHARSET.test(label.replace(/[^a-z\d]/g, '')) && iconv.encodingExists(label) ? iconv.decode(bytes, label) : undefined;
 };
 
 export const markOf = (bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | undefined => {

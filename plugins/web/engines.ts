@@ -131,7 +131,7 @@ const hitsIn = (name: EngineName, list: unknown, snippet: string): readonly Hit[
   if (!Array.isArray(list)) throw unreadable(name);
   return list.filter(isRecord).flatMap((each) => {
     const url = each['url'];
-    return typeof url === 'string' && /^https?:\/\//.test(url) ? [{ title: plain(each['title']), url, snippet: plain(each[snippet]) }] : [];
+    return typeof url === 'string' ? [{ title: plain(each['title']), url, snippet: plain(each[snippet]) }] : [];
   });
 };
 const plain = (value: unknown): string => (typeof value === 'string' ? decodeEntities(value.replace(/<\/?(?:strong|b|em|i|mark)>/g, '')) : '');

@@ -33,12 +33,14 @@ export const webFetch = (input: FetchInput, call: RunningCall, desk: Desk): Prom
 /** What the configuration allows is of a network of one's own, where no reader comes. */
 const isDirect = (url: URL, { options }: Desk): boolean => options.fetch === 'local' || isAllowedPage(options.allow, url);
 
-const resultOf = ({ url, title, text, isCut, isMarkdown }: Page, maxChars: number): ToolResult => {
+const resultOf = ({ url, title, text: given, isCut, isMarkdown }: Page, maxChars: number): ToolResult => {
+  // Before it is cut, since it gets longer by it.
+  const text = asData(given);
   const kept = withinBudget(text, maxChars);
   const parts = [
     `URL: ${url}`,
     `${AS_DATA}${title === '' ? '' : `\nTitle: ${asData(oneLine(title, LIMITS.titleChars))}`}`,
-    text.trim() === '' ? EMPTY : asData(kept.text),
+    text.trim() === '' ? EMPTY : kept.text,
     ...(kept.text.length < text.length ? [cutNote(kept, text.length)] : []),
     ...(isCut ? [LONGER] : []),
   ];

@@ -25,9 +25,10 @@ export const hitsAsTable = (hits: readonly Hit[]): Sketch => ({
   rows: hits.map(({ title, url }) => ({ cells: [title, url] })),
 });
 
-/** In one line each, and no longer than is useful. */
-export const tidy = ({ title, url, snippet }: Hit): Hit => ({
-  title: asData(oneLine(title, LIMITS.titleChars)) || url,
-  url,
-  snippet: asData(oneLine(snippet, LIMITS.snippetChars)),
-});
+/** In one line each, and no longer than is useful. None of what is no address. */
+export const tidy = ({ title, url, snippet }: Hit): readonly Hit[] => {
+  // Written as an address is, it holds no line break and no tag.
+  const address = /^https?:/i.test(url) && URL.canParse(url) ? new URL(url).href : '';
+  if (address === '' || address.length > LIMITS.urlChars) return [];
+  return [{ title: asData(oneLine(title, LIMITS.titleChars)) || address, url: address, snippet: asData(oneLine(snippet, LIMITS.snippetChars)) }];
+};

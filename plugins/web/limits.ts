@@ -21,6 +21,8 @@ export const LIMITS = {
   textBytes: 240_000,
   /** Characters of a title, of a snippet, and of what an error says. */
   titleChars: 300,
+  /** Characters of the address of a hit: what is longer says its page in it, and no server takes much more. */
+  urlChars: 4_096,
   snippetChars: 1_000,
   detailChars: 500,
   /** Milliseconds until the reader is asked again, once. */

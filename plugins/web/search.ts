@@ -24,7 +24,7 @@ const find = async (query: Query, desk: Desk, signal: AbortSignal): Promise<read
   const key = JSON.stringify([search, endpoint(search, desk), query.text, query.region, query.time]);
   const known = desk.cache.get(key, desk.clock.now());
   if (known) return known;
-  const hits = (await ENGINES[search](query, desk, signal)).map(tidy);
+  const hits = (await ENGINES[search](query, desk, signal)).flatMap(tidy);
   desk.cache.set(key, hits, desk.clock.now());
   return hits;
 };

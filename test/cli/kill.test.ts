@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call, say, startProvider, type Reply } from '../provider.ts';
 import { bundleCommand, type Bundle } from './bundle.ts';
+import { refusal, type SentMessage } from '../strict.ts';
 import { createPlace, linesOf, start, type Outcome } from './program.ts';
 
 const ROUNDS = Number(process.env['CAST_KILL_ROUNDS'] ?? 10);
@@ -17,31 +18,6 @@ beforeAll(async () => {
   bundle = await bundleCommand();
 }, 60_000);
 afterAll(() => bundle.remove());
-
-interface Sent {
-  readonly role: string;
-  readonly content?: unknown;
-  readonly tool_call_id?: string;
-  readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly arguments: string } }[];
-}
-
-/** What a strict provider would refuse; undefined when it is fine. */
-const refusal = (messages: readonly Sent[]): string | undefined => {
-  const open = new Set<string>();
-  for (const [index, message] of messages.entries()) {
-    if (message.role === 'tool') {
-      if (!open.delete(message.tool_call_id ?? '')) return `message ${index} answers no call`;
-      continue;
-    }
-    if (open.size > 0) return `message ${index}: ${[...open].join()} have no result`;
-    for (const each of message.tool_calls ?? []) {
-      if (open.has(each.id)) return `message ${index}: ${each.id} twice`;
-      open.add(each.id);
-    }
-    if (message.role === 'assistant' && !message.content && !message.tool_calls?.length) return `message ${index} is empty`;
-  }
-  return open.size > 0 ? `${[...open].join()} have no result` : undefined;
-};
 
 /** Every third step reads, the others leave a line behind. */
 const steps: readonly Reply[] = Array.from({ length: STEPS }, (_, n) =>
@@ -71,7 +47,7 @@ const round = async (killAfterMs: number): Promise<void> => {
     if (resumed.code === 3) expect(provider.requests.length, hint).toBe(0);
     else {
       expect(resumed.code, hint).toBe(0);
-      const sent = (next.requests[0]?.body.messages ?? []) as readonly Sent[];
+      const sent = (next.requests[0]?.body.messages ?? []) as readonly SentMessage[];
       expect(refusal(sent), hint).toBeUndefined();
       const all = JSON.stringify(sent);
       expect(all, hint).toContain('first prompt');

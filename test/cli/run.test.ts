@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { call, say, type Reply } from '../provider.ts';
@@ -239,6 +239,36 @@ describe('flags', () => {
     const other = project();
     await cast(['run', '--no-session', 'go'], { place: other, provider });
     expect((await cast(['run', '-c', 'go'], { place: other, provider })).code).toBe(3);
+  });
+
+  test('a session goes on where it worked, with the configuration of that place, wherever cast is started', async () => {
+    const place = project({ 'inner/.cast/settings.json': '{ "plugins": { "todo": false } }' });
+    const provider = await provide(say('one'), say('two'), say('three'));
+    const first = await cast(stream('--trust', '--cwd', 'inner', 'first'), { place, provider });
+    const id = String(linesOf(first)[0]?.['sessionId']);
+    const second = await cast(stream('--trust', '-s', id, 'second'), { place, provider });
+    expect(linesOf(second)[0]?.['cwd']).toBe(realpathSync(join(place.cwd, 'inner')));
+    for (const run of [first, second]) expect(linesOf(run)[0]?.['tools']).not.toContain('todo_write');
+    rmSync(join(place.cwd, 'inner'), { recursive: true });
+    const third = await cast(stream('-s', id, 'third'), { place, provider });
+    expect(linesOf(third)[0]?.['cwd']).toBe(realpathSync(place.cwd));
+    expect(third.stdout).toContain('is gone');
+    expect(provider.prompts()).toMatch(/first[\s\S]*second[\s\S]*third/);
+  });
+
+  test('--fork goes on with a copy', async () => {
+    const place = project();
+    const provider = await provide(say('one'), say('two'), say('three'), say('four'));
+    const id = String(linesOf(await cast(stream('first'), { place, provider }))[0]?.['sessionId']);
+    const fork = linesOf(await cast(stream('--fork', '-s', id, 'second'), { place, provider }))[0]?.['sessionId'];
+    expect(fork).not.toBe(id);
+    await cast(['run', '-s', id, 'third'], { place, provider });
+    expect(provider.prompts()).toMatch(/first[\s\S]*third/);
+    expect(provider.prompts()).not.toContain('second');
+    const newest = linesOf(await cast(stream('--fork', 'fourth'), { place, provider }))[0]?.['sessionId'];
+    expect([id, fork]).not.toContain(newest);
+    expect(provider.prompts()).toMatch(/first[\s\S]*third[\s\S]*fourth/);
+    expect((await cast(['run', '--fork', '--no-session', 'x'], { place, provider })).code).toBe(3);
   });
 
   test('--safe reads no plugins of the user', async () => {

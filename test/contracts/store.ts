@@ -182,7 +182,7 @@ export const testStore = (name: string, make: (clock: ManualClock) => Promise<St
           () => store.claim('nobody'),
           () => store.append('nobody', entriesFrom(1, null, says('user', 'x')), { epoch: 1 }),
           () => store.branch('nobody'),
-          () => store.branch('nobody', 'e1'),
+          () => store.branch('nobody', { head: 'e1' }),
           () => store.read('nobody', { limit: 1 }),
           () => store.remove('nobody'),
         ];
@@ -303,11 +303,28 @@ export const testStore = (name: string, make: (clock: ManualClock) => Promise<St
         expect(idsOf(await store.branch('s1'))).toEqual(['e1', 'e2']);
         await store.append('s1', entriesFrom(4, 'e2', says('user', 'other')), { epoch: lease.epoch });
         expect(idsOf(await store.branch('s1'))).toEqual(['e1', 'e2', 'e4']);
-        expect(idsOf(await store.branch('s1', 'e3'))).toEqual(['e1', 'e2', 'e3']);
+        expect(idsOf(await store.branch('s1', { head: 'e3' }))).toEqual(['e1', 'e2', 'e3']);
         expect(idsOf(await store.read('s1', { limit: 10 }))).toEqual(['e4', 'e3', 'e2', 'e1']);
         await store.append('s1', [], { epoch: lease.epoch, head: null });
         expect(await store.branch('s1')).toEqual([]);
-        expect(await failure(() => store.branch('s1', 'e9'))).toBe('HISTORY_BAD_MOVE');
+        expect(await failure(() => store.branch('s1', { head: 'e9' }))).toBe('HISTORY_BAD_MOVE');
+      });
+
+      test('the newest part of a branch is read up to where it is enough, and of the kinds that are wanted', async () => {
+        const turn: NewEntry = { kind: 'turn', data: { turn: 1, phase: 'start' } };
+        await begun('s1', {}, says('user', 'one'), turn, says('assistant', 'two'), turn, says('user', 'three'));
+        const told: string[] = [];
+        const until = (entry: Entry): boolean => told.push(entry.id) === 2;
+        expect(idsOf(await store.branch('s1', { until }))).toEqual(['e4', 'e5']);
+        expect(told).toEqual(['e5', 'e4']);
+        expect(idsOf(await store.branch('s1', { head: 'e3', until: () => true }))).toEqual(['e3']);
+        expect(idsOf(await store.branch('s1', { kinds: ['turn'] }))).toEqual(['e2', 'e4']);
+        told.length = 0;
+        expect(idsOf(await store.branch('s1', { kinds: ['message'], until }))).toEqual(['e3', 'e5']);
+        expect(idsOf(await store.branch('s1', { until: () => false }))).toHaveLength(5);
+        // What the walk has opened is closed again: the store can still be written.
+        const lease = await store.claim('s1');
+        await store.append('s1', [], { epoch: lease.epoch, head: 'e2' });
       });
 
       test('an append without entries and without a head leaves the head where it is', async () => {

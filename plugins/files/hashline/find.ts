@@ -46,19 +46,19 @@ const findNumbered = ({ number, local, chunk }: Of<'line'>, given: string, subje
   if (local === undefined) throw refusal('NOT_FOUND', subject, `the anchor \`${given}\` is not whole`, [around]);
   if (chunk === undefined || table.local(index) !== local) return findNear(index, local, given, subject);
   if (table.chunk(index) === chunk) return { index };
+  mustBeAlone(index, local, given, subject);
   return { index, note: `${subject.label}lines near line ${number} have changed since \`${given}\` was shown.` };
 };
 
 const findNear = (index: number, local: string, given: string, subject: Subject): Place => {
   const { table } = subject;
   const around = { from: index, to: index + 1 };
-  const found = matching(table, local, Math.max(0, index - REACH), Math.min(table.count, index + REACH + 1));
+  const found = matchingNear(table, local, index);
   const [first, last] = [found[0], found.at(-1)];
   if (first === undefined || last === undefined) {
     throw refusal('NOT_FOUND', subject, `the anchor \`${given}\` is stale: no line near it in ${subject.shown} has that hash now`, [around]);
   }
-  const isRun = last - first === found.length - 1 && found.every((at) => table.line(at) === table.line(first));
-  if (!isRun) {
+  if (!isRun(table, found)) {
     const places = found.map((at) => ({ from: at, to: at + 1 }));
     throw refusal('CONFLICT', subject, `the anchor \`${given}\` is stale, and ${found.length} lines near it in ${subject.shown} have that hash`, places);
   }
@@ -80,6 +80,29 @@ const findHash = ({ local, chunk }: Of<'hash'>, given: string, subject: Subject)
   const places = all.map((at) => ({ from: at, to: at + 1 }));
   throw refusal('CONFLICT', subject, `the hash \`${given}\` does not name one line of ${subject.shown}: ${all.length} have it`, places);
 };
+
+/** Lines moved meanwhile, so one of the others with that hash, a bracket perhaps, may be the one that was meant. */
+const mustBeAlone = (index: number, local: string, given: string, subject: Subject): void => {
+  const { table, shown } = subject;
+  const found = matchingNear(table, local, index);
+  if (isRun(table, found)) return;
+  const why = `lines near \`${given}\` have changed since it was shown, and ${found.length} of them in ${shown} have that hash`;
+  throw refusal(
+    'CONFLICT',
+    subject,
+    why,
+    found.map((at) => ({ from: at, to: at + 1 })),
+  );
+};
+
+/** Identical lines in a row: whichever of them is changed, the text comes out the same. */
+const isRun = (table: LineTable, found: readonly number[]): boolean => {
+  const [first = 0, last = 0] = [found[0], found.at(-1)];
+  return last - first === found.length - 1 && found.every((at) => table.line(at) === table.line(first));
+};
+
+const matchingNear = (table: LineTable, local: string, index: number): readonly number[] =>
+  matching(table, local, Math.max(0, index - REACH), Math.min(table.count, index + REACH + 1));
 
 const matching = (table: LineTable, local: string, from: number, to: number): readonly number[] => {
   const found: number[] = [];

@@ -1,10 +1,12 @@
 /** What the commands share: the configuration as it is, and the ways to change it. */
 import { CastError, type CommandContext, type Provider, type ProviderConfig, type SavedSettings, type Scope } from '../../../kernel/index.ts';
+import type { SessionLevel } from '../session-level.ts';
 
 export interface Desk {
   readonly scope: Scope<unknown, 'net' | 'secrets' | 'settings'>;
   /** A provider with these settings and this key, registered or not; an empty key is none. */
   connect(name: string, config: ProviderConfig, key: string): Provider;
+  readonly level: Pick<SessionLevel, 'forget'>;
   /** Checked and not saved yet, by name. */
   readonly drafts: Map<string, Draft>;
 }

@@ -29,8 +29,10 @@ const choose = async (desk: Desk, provider: string, level: string, levels: reado
 };
 
 /** A provider that no file names has no place of its own there. */
-const saveLevel = (desk: Desk, provider: string, level: string | undefined, at: CommandContext): Promise<string> =>
-  save(desk, at, isInFile(desk, provider) ? { providers: { [provider]: { reasoning: { [at.session.model]: level } } } } : { reasoning: level });
+const saveLevel = async (desk: Desk, provider: string, level: string | undefined, at: CommandContext): Promise<string> => {
+  await desk.level.forget();
+  return save(desk, at, isInFile(desk, provider) ? { providers: { [provider]: { reasoning: { [at.session.model]: level } } } } : { reasoning: level });
+};
 
 const chosenLevel = (desk: Desk, provider: string, model: string): string | undefined => {
   const own = settingsOf(desk, provider)?.reasoning ?? {};

@@ -94,3 +94,16 @@ test('one line of a file of millions of lines is changed without holding the oth
   expect(content).toBe('Edit applied to a.txt\n@@ -6000001,2 +6000001,2 @@\n abc\n-end\n+END');
   expect(process.memoryUsage().rss - before).toBeLessThan(600 * 1024 ** 2);
 });
+
+test('a block whose ends stand everywhere in the file is given up before it takes minutes', { timeout: 60_000 }, async () => {
+  const long = 'q'.repeat(390);
+  for (const [file, old] of [
+    ['{ x\n'.repeat(30_000), `{ x\n${'zzz\n'.repeat(2000)}{ x`],
+    [`{ x\n${long}\n`.repeat(3000), `{ x\n${`${long.replaceAll('q', 'z')}\n`.repeat(99)}{ x`],
+  ] as const) {
+    desk.put('a.txt', file);
+    const result = await desk.run('edit', { filePath: 'a.txt', oldString: old, newString: 'gone' });
+    expect(result).toMatchObject({ status: 'error', error: { code: 'NOT_FOUND' } });
+    expect(desk.text('a.txt')).toBe(file);
+  }
+});

@@ -157,6 +157,62 @@ test('few bytes that would become very many pixels are refused before they do', 
   expect(await desk.run('read', { path: 'bomb.png' })).toMatchObject({ status: 'error', content: expect.stringContaining('100000x100000 pixels') });
 });
 
+/** The head of an image of a type that is not drawn here. */
+const heads: Readonly<Record<string, (width: number, height: number) => Buffer>> = {
+  gif: (width, height) => {
+    const bytes = Buffer.from('GIF89a\0\0\0\0\0\0\0;', 'latin1');
+    bytes.writeUInt16LE(width, 6);
+    bytes.writeUInt16LE(height, 8);
+    return bytes;
+  },
+  'VP8X.webp': (width, height) => {
+    const bytes = Buffer.from(`RIFF\0\0\0\0WEBPVP8X${'\0'.repeat(24)}`, 'latin1');
+    bytes.writeUIntLE(width - 1, 24, 3);
+    bytes.writeUIntLE(height - 1, 27, 3);
+    return bytes;
+  },
+  'VP8.webp': (width, height) => {
+    const bytes = Buffer.from(`RIFF\0\0\0\0WEBPVP8 ${'\0'.repeat(24)}`, 'latin1');
+    bytes.writeUInt16LE(width, 26);
+    bytes.writeUInt16LE(height, 28);
+    return bytes;
+  },
+  'VP8L.webp': (width, height) => {
+    const bytes = Buffer.from(`RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f${'\0'.repeat(20)}`, 'latin1');
+    bytes.writeUInt32LE((width - 1) | ((height - 1) << 14), 21);
+    return bytes;
+  },
+};
+test.each(Object.keys(heads))('%s: a side that no provider takes is refused, a smaller one goes out as it is', async (kind) => {
+  const head = heads[kind] ?? (() => Buffer.alloc(0));
+  desk.put(`long.${kind}`, head(8001, 3));
+  desk.put(`short.${kind}`, head(8000, 3));
+  expect(await desk.run('read', { path: `long.${kind}` })).toMatchObject({
+    status: 'error',
+    content: expect.stringContaining('8001x3 pixels, more than models take'),
+  });
+  expect(firstImage(await desk.run('read', { path: `short.${kind}` })).data).toBe(head(8000, 3).toString('base64'));
+});
+
+test('an image of few bytes with a side that no provider takes is scaled down', async () => {
+  desk.put('long.png', png({ width: 9000, height: 20, colorAt: () => [9, 9, 9, 255] }));
+  const result = await desk.run('read', { path: 'long.png' });
+  expect(result.content).toContain('scaled down from 9000x20 to 1568x3');
+  expect(opened(firstImage(result).data).width).toBe(1568);
+});
+
+test('no request is spoiled by an image whose header makes no sense', async () => {
+  for (const [name, bytes] of Object.entries({
+    'a.png': pngHead(0, 5),
+    'b.png': pngHead(5, 5).subarray(0, 20),
+    'c.gif': Buffer.from('GIF89a'),
+    'd.jpg': Buffer.from('ffd8ffe0', 'hex'),
+  })) {
+    desk.put(name, bytes);
+    expect(await desk.run('read', { path: name })).toMatchObject({ status: 'error', content: expect.stringContaining('is no whole image') });
+  }
+});
+
 test('a header that ends early does no harm', async () => {
   const whole = jpeg(quarters(40, 30), 6);
   for (const [name, bytes] of Object.entries({ 'a.jpg': whole, 'b.png': png(quarters(40, 30)), 'c.gif': Buffer.from('GIF89a') })) {

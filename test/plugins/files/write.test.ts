@@ -191,6 +191,10 @@ const MARKERS = [
   '[... unchanged ...]',
   '// rest of the implementation...',
   '{/* ... existing components ... */}',
+  '// ... other methods ...',
+  '// ... 290 more lines',
+  '# [existing code]',
+  '[... 290 lines omitted ...]',
 ];
 test.each(MARKERS)('%s would delete the rest: refused', async (marker) => {
   const before = Array.from({ length: 300 }, (_, index) => `line ${index}\n`).join('');
@@ -207,6 +211,9 @@ test.each([
   '// wait...',
   '// keep this sorted',
   'loading the rest ...',
+  '* existing tests are unchanged',
+  '# other methods',
+  '// ... and 3 more',
 ])('%s is ordinary text', async (content) => {
   desk.put('a.js', 'x\n'.repeat(300));
   expect((await desk.run('write', { path: 'a.js', content })).status).toBe('ok');

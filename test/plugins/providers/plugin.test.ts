@@ -51,6 +51,7 @@ const apply = (config: CastConfig, secrets: Readonly<Record<string, string>> = {
         list: () => [{ name: 'gateway', from: 'other' }, ...[...providers.values()].map((provider) => ({ ...provider, from: 'providers' }))],
       },
     },
+    state: () => ({ value: null, record: async () => {} }),
     hooks: {
       open: { tap: (_label: string, run: () => void) => opened.push(run) },
       request: { tap: () => {} },

@@ -3,7 +3,7 @@ import type { Entry } from '../../../kernel/index.ts';
 import { createMemoryStore, createTestSession, hang, manualClock, say, use } from '../../../kernel/testkit/index.ts';
 import plugin from '../../../plugins/question/index.ts';
 import { type Home, makeHome } from '../../home.ts';
-import { answerIn, DATABASE, lastTexts, openIn } from './form.ts';
+import { answerIn, DATABASE, lastTexts, openIn, PLATFORMS } from './form.ts';
 
 let home: Home;
 beforeEach(() => {
@@ -74,6 +74,61 @@ describe('after a restart', () => {
     // Meanwhile the conversation has gone on, and the question with it.
     await session.run('what now?');
     await vi.waitFor(async () => expect((await session.client.snapshot()).questions).toEqual([]));
+  });
+});
+
+test.each([[[null]], [[{}]], [[{ question: 'Q', options: [null] }]], [[{ question: 1, options: [] }]], [[]]])(
+  'a damaged form, %j, is not put to anybody',
+  async (fields) => {
+    const store = createMemoryStore(manualClock());
+    await using before = await createTestSession({ plugins: [plugin as never], script: [ask], store, interactive: true });
+    await before.run('go');
+    const record = await store.get(before.id);
+    if (!record) throw new Error('there is no session');
+    await store.create({ ...record, id: 'damaged' });
+    const lease = await store.claim('damaged');
+    const kept = (await before.entries()).filter(({ kind }) => kind !== 'plugin');
+    const pending = { id: 'form', session: 'damaged', fields };
+    const damaged = {
+      kind: 'plugin',
+      data: { plugin: 'question', slice: 'pending', data: { pending } },
+      id: 'd',
+      parent: kept.at(-1)?.id ?? null,
+      seq: 99,
+      at: 0,
+    };
+    await store.append('damaged', [...kept, damaged as never], { epoch: lease.epoch });
+    await lease.release();
+    await using session = await createTestSession({ plugins: [plugin as never], script: [ask], store, session: 'damaged', interactive: true });
+    expect((await session.client.snapshot()).questions).toEqual([]);
+    await session.run('ask again');
+    await openIn(session);
+  },
+);
+
+describe('in two processes', () => {
+  test('the second answer does not turn over the first, and leaves alone what was asked since', async () => {
+    const again = use('question', { questions: [PLATFORMS] });
+    const first = await home.start([ask, again, say('so be it')]);
+    await first.run('go');
+    const second = await home.start([], { session: first.id });
+    await openIn(second);
+    await answerIn(first, ['pg']);
+    expect(await openIn(first)).toMatchObject({ fields: [PLATFORMS] });
+
+    const ended = second.log.until('turn.ended');
+    await second.client.answer((await openIn(second)).id, ['sqlite']);
+    await ended;
+    expect(second.requests).toEqual([]);
+    expect(second.log.of('reply.accepted')).toMatchObject([{ visible: expect.stringContaining('counts for nothing') }]);
+    // Here as well it is what was asked last that is open.
+    expect(await openIn(second)).toMatchObject({ fields: [PLATFORMS] });
+    await answerIn(first, [['mac']]);
+    expect(lastTexts(first).slice(-3)).toEqual([
+      'user: Question: Which database shall it be? Answer: SQLite',
+      expect.stringContaining('counts for nothing'),
+      'user: Question: Which platforms? Answer: macOS',
+    ]);
   });
 });
 

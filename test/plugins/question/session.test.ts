@@ -195,6 +195,19 @@ describe('bad questions', () => {
     expect((await session.client.snapshot()).questions).toEqual([]);
   });
 
+  test('nothing of a form steers a terminal', async () => {
+    const steering = {
+      question: 'Which\u001b[2J\r\none?',
+      options: [{ value: 'a\u0007', label: 'A\n\u009bB', description: 'x\u0000\ny' }, ...PLATFORMS.options],
+    };
+    const session = await home.start([ask({ ...steering, recommended: 'a\u0007' }), say('ok')]);
+    await session.run('go');
+    const options = [{ value: 'a', label: 'A B', description: 'x\ny' }, ...PLATFORMS.options];
+    expect((await openIn(session)).fields).toEqual([{ question: 'Which[2J\none?', options, recommended: 'a' }]);
+    await answerIn(session, ['a']);
+    expect(lastTexts(session).at(-1)).toBe('user: Question: Which[2J one? Answer: A B');
+  });
+
   test('what was not asked for is not kept', async () => {
     const session = await home.start([ask({ ...DATABASE, padding: 'x'.repeat(10_000), multi: false }), say('ok')]);
     await session.run('go');

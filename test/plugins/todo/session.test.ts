@@ -49,6 +49,12 @@ describe('todo_write', () => {
     expect((await session.client.snapshot()).panels).toEqual([]);
   });
 
+  test('holds nothing that steers a terminal', async () => {
+    await using session = await createTestSession({ plugins: [plugin as never], script: [write(todo('\u001b[2JRead\u0000 it\u0007')), ...stops('done')] });
+    await session.run('go');
+    expect(named(session, 'todos_updated')).toEqual([{ todos: [todo('[2JRead it')] }]);
+  });
+
   test('is empty when it is told so', async () => {
     await using session = await createTestSession({ plugins: [plugin as never], script: [write(...LIST), write(), say('done')] });
     await session.run('go');
@@ -61,7 +67,7 @@ describe('todo_write', () => {
     ['a priority that there is not', [todo('A', 'pending', 'urgent')], /todos\[0\]\.priority.*"high"/],
     ['no status', [todo('A'), { content: 'B' }], /todos\[1\].*status/],
     ['no text', [todo('A'), { status: 'pending' }], /todos\[1\].*content/],
-    ['an empty text', [todo('A'), todo('B'), todo(' \n')], /todos\[2\]\.content is empty/],
+    ['an empty text', [todo('A'), todo('B'), todo(' \n\u0000')], /todos\[2\]\.content is empty/],
     ['a text that is no text', [{ content: 7, status: 'pending' }], /todos\[0\]\.content/],
     ['the same text twice', [todo('A b'), todo('C'), todo('A\n b', 'completed')], /todos\[2\] has the same text as todos\[0\] \("A b"\)/],
     ['two in progress', [todo('A', 'in_progress'), todo('B'), todo('C', 'in_progress')], /todos\[2\] is in_progress, and so is todos\[0\]/],

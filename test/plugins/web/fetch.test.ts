@@ -155,6 +155,7 @@ describe('B038: what is large, binary or mislabelled', () => {
     ['an archive', 'application/zip', 'PK\x03\x04', /application\/zip/],
     ['bytes of no type', undefined, 'MZ\x90\x00\x03\x00', /binary data/],
     ['bytes of any type', 'application/octet-stream', '\x7fELF\x02\x00', /binary data/],
+    ['bytes that say they are a page', 'text/html', '<p>\x00', /is binary data, which is no text/],
     ['sound', 'audio/mpeg', 'ID3', /audio\/mpeg/],
   ])('B038: %s is refused, with what to do instead', async (_name, type, bytes, said) => {
     const site = await page(Buffer.from(bytes, 'latin1'), type === undefined ? {} : { 'content-type': type });
@@ -185,6 +186,8 @@ describe('B038: what is large, binary or mislabelled', () => {
     ['nothing', 'text/html', Buffer.from('<p>é', 'utf8'), 'é'],
     ['nothing, of old', 'text/html', Buffer.from('<p>\xe9', 'latin1'), 'é'],
     ['a header that nobody knows', 'text/html; charset=klingon', Buffer.from('<p>é', 'utf8'), 'é'],
+    ['nothing, where the header names no charset', 'text/html; charset=Base-64', Buffer.from('<p>é', 'utf8'), 'é'],
+    ['nothing, where the header names another', 'text/html; charset=hex', Buffer.from('<p>é', 'utf8'), 'é'],
     ['iso-2022-jp', 'text/plain; charset=iso-2022-jp', Buffer.from('\x1b$BF|K\\\x1b(B', 'latin1'), '日本'],
   ])('B038: the charset comes from %s', async (_name, type, body, expected) => {
     expect(textOf(await read(await page(body, { 'content-type': type })))).toBe(expected);
@@ -215,6 +218,10 @@ describe('what is too long', () => {
     const { content } = await read(site, { maxChars: 200_000 });
     expect(Buffer.byteLength(content)).toBeLessThan(250_000);
     expect(content).toMatch(/語\n\n\[Truncated: 80000 of 200000 characters\. More than this cannot be shown/);
+
+    const noted = (await read(await page('<system-reminder'.repeat(20_000), PLAIN), { maxChars: 1_000_000 })).content;
+    expect(Buffer.byteLength(noted)).toBeLessThan(250_000);
+    expect(noted).toMatch(/&lt;system-reminder&[^]*\n\n\[Truncated: 240000 of 380000 characters\. More than this cannot be shown/);
   });
 });
 

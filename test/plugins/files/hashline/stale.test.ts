@@ -131,3 +131,16 @@ test('others put lines into the range: refused', async () => {
   expectRefused(desk, result, now, /had 4 lines and has 5 now/);
   expect(result.content).toContain('→precious');
 });
+
+test('a bracket that others moved, and another one in its place now: refused, both of them shown', async () => {
+  const file = 'f() {\n  if (x) {\n    y();\n  }\n}\n';
+  desk.put('a.txt', file);
+  const at = await desk.anchors();
+  desk.put('a.txt', `// head\n${file}`);
+  const fresh = await desk.anchors();
+  const result = await desk.edit({ op: 'replace', anchor: at(5), content: '} // end' });
+  expectRefused(desk, result, `// head\n${file}`, /2 of them in a\.txt have that hash/);
+  expect(result.content).toContain(`${fresh(5)}→  }\n${fresh(6)}→}`);
+  await desk.edit({ op: 'replace', anchor: fresh(6), content: '} // end' });
+  expect(desk.text('a.txt')).toBe(`// head\n${file.replace('\n}\n', '\n} // end\n')}`);
+});
