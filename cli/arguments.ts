@@ -1,12 +1,11 @@
-/** Flags that several commands know, and errors about flags that say what was meant. */
+/** Flags that several commands know. */
 import { homedir } from 'node:os';
-import { Command, Option, type BaseContext, type Cli, type Definition } from 'clipanion';
+import { Command, Option, type BaseContext } from 'clipanion';
 import { CastError, type CastConfig } from '../kernel/index.ts';
 import { mergeLayers } from '../kernel/host/config.ts';
 import { nearest } from '../kernel/nearest.ts';
 import type { Environment } from './config/environment.ts';
 import { findProject } from './config/project.ts';
-import { flagNames, usageOf } from './help.ts';
 import { castHome, lockedNames, readOpening, workingFolder, type Opening } from './opening.ts';
 import type { Stdio } from './stdio.ts';
 import { oneLine } from './style.ts';
@@ -88,42 +87,4 @@ export const amount = (flag: string, value: string): number => {
   const number = Number(value);
   if (value.trim() !== '' && Number.isFinite(number) && number >= 0) return number;
   throw usageError(`${flag} ${value} is no amount of US dollars`, `For instance ${flag} 0.50.`);
-};
-
-// ---- what the parser could not make sense of ----
-
-type SyntaxError = Error & { readonly candidates?: readonly { readonly reason: string | null }[] };
-
-/** An error of the parser as one of ours; anything else as it is. */
-export const explainSyntax = (error: unknown, argv: readonly string[], cli: Cli<CastContext>): unknown => {
-  if (!(error instanceof Error) || !('clipanion' in error)) return error;
-  const reason = reasonOf(error);
-  const definitions = cli.definitions();
-  const command = `cast ${argv[0]}`;
-  const [, quoted] = /option name \("((?:[^"\\]|\\.)*)"\)/.exec(reason) ?? [];
-  if (quoted !== undefined) return unknownFlag(JSON.parse(`"${quoted}"`) as string, command, definitions.flatMap(flagNames));
-  const [, option] = /Not enough arguments to option (\S+?)\.?$/.exec(reason) ?? [];
-  if (option !== undefined) return usageError(`${option} needs a value`, `\`${command} --help\` lists the flags.`);
-  const fitting = definitions.filter(({ path }) => `cast ${argv.join(' ')} `.startsWith(`${path} `));
-  if (fitting.length === 0) return unknownWord(argv[1] ?? '', command, definitions);
-  const typed = argv.map(oneLine).join(' ').slice(0, 200);
-  return usageError(`\`cast ${typed}\` is not complete, or has a word too many`, `Usage: ${fitting.map(usageOf).join(' or ')}`);
-};
-
-const reasonOf = (error: SyntaxError): string => error.candidates?.find((candidate) => candidate.reason !== null)?.reason ?? '';
-
-const unknownFlag = (flag: string, command: string, known: readonly string[]): CastError => {
-  const near = nearest(flag, known);
-  const fix = near === undefined ? 'Put -- before a prompt that begins with a dash.' : `Did you mean ${near}?`;
-  return usageError(`there is no flag ${oneLine(flag).slice(0, 80)} of ${command}`, `${fix} \`${command} --help\` lists the flags.`);
-};
-
-/** Of commands that share their first word. */
-const unknownWord = (word: string, command: string, definitions: readonly Definition[]): CastError => {
-  const known = definitions.map(({ path }) => path.slice(command.length + 1));
-  const near = nearest(word, known);
-  return usageError(
-    `there is no command ${command} ${oneLine(word).slice(0, 80)}`,
-    near === undefined ? `There is ${known.join(', ')}.` : `Did you mean \`${command} ${near}\`?`,
-  );
 };

@@ -2,14 +2,13 @@
 import { Cli, type CommandClass } from 'clipanion';
 import { CastError, isCastError, messageOf } from '../kernel/index.ts';
 import { nearest } from '../kernel/nearest.ts';
-import { explainSyntax, usageError, type CastContext } from './arguments.ts';
-import { manual, overview } from './help.ts';
+import { usageError, type CastContext } from './arguments.ts';
 import { packageVersion } from './package.ts';
 import { describeError } from './run-formats.ts';
 import { createOutput, FORMATS, type Format } from './run-output.ts';
 import { orStalled } from './stalled.ts';
 import { claimStdio, exitProcess, type Stdio } from './stdio.ts';
-import { createPaint, oneLine, type Paint } from './style.ts';
+import { createPaint, oneLine } from './style.ts';
 
 type Commands = readonly CommandClass<CastContext>[];
 
@@ -47,7 +46,7 @@ const dispatch = async (argv: readonly string[], stdio: Stdio): Promise<number> 
     if (exitCode !== undefined) return exitCode;
   }
   const cli = Cli.from<CastContext>([...(await commandsFor(argv, stdio))], { binaryName: 'cast' });
-  const help = helpFor(argv, cli, createPaint(stdio.isTerminal.out, process.env));
+  const help = await helpFor(argv, cli, stdio);
   if (help !== undefined) {
     await stdio.out(help);
     return 0;
@@ -56,7 +55,7 @@ const dispatch = async (argv: readonly string[], stdio: Stdio): Promise<number> 
     const command = cli.process([...argv], contextOf(stdio));
     return (await command.validateAndExecute()) ?? 0;
   } catch (error) {
-    throw explainSyntax(error, argv, cli);
+    throw (await import('./explain-syntax.ts')).explainSyntax(error, argv, cli);
   }
 };
 
@@ -82,7 +81,7 @@ const commandsFor = async (argv: readonly string[], stdio: Stdio): Promise<Comma
 const HELP: ReadonlySet<string> = new Set(['--help', '-h']);
 
 /** Undefined when something is to be done. A word such as `plugins` alone is a question as well. */
-const helpFor = (argv: readonly string[], cli: Cli<CastContext>, paint: Paint): string | undefined => {
+const helpFor = async (argv: readonly string[], cli: Cli<CastContext>, stdio: Stdio): Promise<string | undefined> => {
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
   const isAsked = words.some((word) => HELP.has(word)) || words[0] === 'help';
   if (!isAsked && words.length > 1) return undefined;
@@ -90,6 +89,8 @@ const helpFor = (argv: readonly string[], cli: Cli<CastContext>, paint: Paint): 
   const typed = `cast ${words.filter((word) => !word.startsWith('-')).join(' ')} `;
   const fitting = definitions.filter(({ path }) => typed.startsWith(`${path} `)).sort((one, other) => other.path.length - one.path.length);
   if (!isAsked && fitting.length > 0) return undefined;
+  const { manual, overview } = await import('./help.ts');
+  const paint = createPaint(stdio.isTerminal.out, process.env);
   return fitting[0] ? manual(fitting[0], paint) : overview(definitions, packageVersion(), paint);
 };
 

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Cli, Command, Option } from 'clipanion';
-import { explainSyntax, usageError, type CastContext } from './arguments.ts';
+import { usageError, type CastContext } from './arguments.ts';
+import { explainSyntax } from './explain-syntax.ts';
 import { RunCommand } from './run-command.ts';
 
 export class RecordCommand extends Command<CastContext> {

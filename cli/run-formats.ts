@@ -48,7 +48,13 @@ const ENCODERS: { readonly [K in EventType]?: Encoder<K> } = {
     ...given('subagent', child),
   })),
   retry: as('retry', ({ attempt, delayMs, reason }) => ({ attempt, delayMs, reason })),
-  compacted: as('compaction', ({ messages, tokensBefore, tokensAfter }) => ({ messagesCompacted: messages, tokensBefore, tokensAfter })),
+  compacted: as('compaction', ({ messages, tokensBefore, tokensAfter, reason }) => ({
+    messagesCompacted: messages,
+    tokensBefore,
+    tokensAfter,
+    trigger: reason,
+  })),
+  'compaction.failed': as('compaction_failed', ({ reason, why }) => ({ reason: why, trigger: reason })),
   'question.answered': as('permission', ({ id, tool, text, choice }) => ({ id, ...given('tool', tool), question: text, answer: choice })),
   'tap.fault': as('plugin_fault', ({ plugin, hook, message, quarantined }) => ({ plugin, hook, message, quarantined })),
   notice: as('notice', ({ text, code }) => ({ text, ...given('code', code) })),
@@ -179,6 +185,8 @@ export const remarkOn = (event: CastEvent): string | undefined => {
     }
     case 'compacted':
       return `  compacted ${event.data.messages} messages: ${event.data.tokensBefore} to ${event.data.tokensAfter} tokens`;
+    case 'compaction.failed':
+      return `  not compacted: ${cut(oneLine(event.data.why), SHOWN)}`;
     case 'tap.fault': {
       const { plugin, hook, message, quarantined } = event.data;
       return `plugin ${plugin} failed in ${hook}${quarantined ? ' and is closed' : ''}: ${oneLine(message)}`;

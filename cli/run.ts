@@ -197,16 +197,16 @@ const commandIn = async (text: string, client: Client): Promise<SlashCommand | u
 const obey = async (run: Run, client: Client, { name, args }: SlashCommand): Promise<number> => {
   const { output } = run;
   const outcome = await client.command(name, args);
-  if (!outcome.ok) {
-    const { code, message, suggestedFix } = outcome;
-    throw new CastError(code as CastError['code'], `/${name}: ${message}`, suggestedFix === undefined ? {} : { fix: suggestedFix });
-  }
   const { status, seq } = await client.snapshot();
   // A command may have given the model something to do.
-  if (status !== 'idle') return follow(run, client, () => true);
+  if (outcome.ok && status !== 'idle') return follow(run, client, () => true);
   for await (const event of client.events()) {
     await output.take(event);
     if (event.seq >= seq) break;
+  }
+  if (!outcome.ok) {
+    const { code, message, suggestedFix } = outcome;
+    throw new CastError(code as CastError['code'], `/${name}: ${message}`, suggestedFix === undefined ? {} : { fix: suggestedFix });
   }
   if (outcome.result !== undefined)
     await output.answer(typeof outcome.result === 'string' ? outcome.result : (await import('./sketch.ts')).drawSketch(outcome.result));

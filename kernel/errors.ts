@@ -52,6 +52,7 @@ export const ERRORS = {
   MODEL_OVERLOADED: trait(2, 'The provider is overloaded or failing.', true),
   MODEL_UNREACHABLE: trait(2, 'The provider cannot be reached.', true),
   HISTORY_BAD_CUT: trait(1, 'A compaction asked for a cut that would part a call from its result or drop the running prompt.'),
+  COMPACTION_FAILED: trait(1, 'A compaction that was asked for did not come about; the conversation is as it was.'),
   HISTORY_BAD_MOVE: trait(1, 'The head of a session cannot be moved there.'),
   STORE_UNAVAILABLE: trait(1, 'The session store cannot be opened or written.'),
   STORE_CORRUPT: trait(1, 'The session store is damaged.'),

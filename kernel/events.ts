@@ -1,6 +1,6 @@
 /** What a session tells: facts in order, never dropped, and deltas that a slow reader gets merged. Nothing here changes anything. */
 import type { CallStatus, Message, Purpose, Sketch, ToolFailure, Usage } from './data.ts';
-import type { FieldValues, Question } from './hooks/subjects.ts';
+import type { Compaction, FieldValues, Question } from './hooks/subjects.ts';
 
 /** Types of events; a plugin's own travel as `plugin`. */
 export interface EventMap {
@@ -32,7 +32,10 @@ export interface EventMap {
   'question.answered': { id: string; choice: string; by: string; rules: readonly string[]; tool?: string; text: string; values?: FieldValues };
   /** What it was about was aborted. */
   'question.withdrawn': { id: string };
-  compacted: { messages: number; tokensBefore: number; tokensAfter: number };
+  /** The view of the model was shortened. `entry` holds the summary. */
+  compacted: { messages: number; tokensBefore: number; tokensAfter: number; reason: Compaction['reason']; entry: string };
+  /** Someone asked for a compaction, and the conversation is as it was. */
+  'compaction.failed': { reason: Compaction['reason']; why: string };
   /** The conversation goes on from another entry: after a rewind, or because another process wrote. What is shown of it has to be read again. */
   'branch.changed': { head: string | null };
   'workspace.moved': { from: string; to: string };

@@ -92,6 +92,7 @@ export const isPlugin = (value: unknown): value is Plugin =>
 
 /** Options of built-in plugins; a package widens it for its own. Gives completion and checking in `cast.config.ts`. */
 export interface PluginOptions {
+  compaction: { auto?: boolean; threshold?: number; model?: string };
   bash: { timeoutMs?: number; foregroundMs?: number; maxLines?: number; maxBytes?: number };
   web: {
     fetch?: 'local' | 'jina';

@@ -69,11 +69,11 @@ export interface Powers {
   /** `fetch` through the proxies of the session's environment. */
   net: { fetch(input: string | URL | Request, init?: FetchInit): Promise<Response> };
   model: {
-    /** One request without tools, through the active provider. */
+    /** One request without tools, through the active provider. Throws when there is no whole reply; `calls`: it tried to call a tool all the same. */
     ask(
       request: { readonly purpose: Purpose; readonly system?: string; readonly prompt: string; readonly model?: string; readonly maxOutputTokens?: number },
       signal: AbortSignal,
-    ): Promise<{ readonly text: string; readonly usage?: Usage }>;
+    ): Promise<{ readonly text: string; readonly end: 'stop' | 'calls' | 'length'; readonly usage: Usage }>;
   };
   secrets: {
     /** From the session's environment (`CAST_API_KEY`), else from `$CAST_HOME/secrets.json` (0600). */

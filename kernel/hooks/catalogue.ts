@@ -23,7 +23,7 @@ export interface Hooks {
   open(opening: { readonly resumed: boolean }, at: S.SessionContext): Later<void>;
   /** Each input, whatever its source, also steered and queued ones. May rewrite, put reminders before it, or take it over. */
   input(admission: S.Admission, turn: S.TurnContext): Maybe<Partial<Pick<S.Admission, 'text' | 'before' | 'handled'>>>;
-  /** Top of each step, history complete. May compact, remind, or stop the turn with a reason. */
+  /** Top of each step, history complete; again before the retry of a request for which the conversation was compacted. May compact, remind, or stop the turn with a reason. */
   prepare(step: S.StepContext): Maybe<{ stop: string }>;
   /** The prefix is built, once a generation. May drop, reorder or replace sections; adding is by registry. */
   prompt(sections: readonly S.PromptSection[], step: S.StepContext): Maybe<readonly S.PromptSection[]>;

@@ -33,6 +33,8 @@ export interface SessionFace {
   }): Promise<readonly import('../data.ts').Entry[]>;
   /** Shortens the view through the `compact` hook. False when every tap declined. */
   compact(reason: 'threshold' | 'overflow' | 'command', signal: AbortSignal, instructions?: string): Promise<boolean>;
+  /** What a compaction would be about now. Asks nobody and changes nothing. */
+  compactable(): Promise<Compaction>;
   /** Replaces the content of an entry in the view by a note, or only its images; the entry itself stays as it was. */
   mask(entry: string, note: string, only?: 'images'): Promise<void>;
   /** Takes effect once the results of the running batch are stored. */
@@ -288,6 +290,8 @@ export interface Compaction {
   }[];
   /** Ids at which a cut is lawful, oldest first. */
   readonly cuts: readonly string[];
+  /** Id of the newest turn's prompt, if it is in view: it stays there wherever the cut falls. */
+  readonly prompt?: string;
   readonly tokens: number;
   readonly target: number;
   /** The summary that stands at the beginning of the view, if there is one. */

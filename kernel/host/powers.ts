@@ -7,7 +7,6 @@ import { CastError } from '../errors.ts';
 import type { SpawnSpec } from '../hooks/subjects.ts';
 import { offTheClock } from '../hooks/running.ts';
 import { Aborted, type Session } from '../session/session.ts';
-import { askModel } from './ask-model.ts';
 import type { Generation } from '../session/generation.ts';
 import { canonicalPath } from '../paths.ts';
 import type { Credentials } from './credentials.ts';
@@ -30,7 +29,7 @@ export const createPowers = (plugin: string, capabilities: readonly Capability[]
     fs: () => ({ canonical: (path, cwd) => canonicalPath(path, cwd) }),
     process: () => (source.session ? processPower(plugin, source.credentials, source.session) : noProcesses(plugin)),
     net: () => ({ fetch: lazyFetch(source.environment) }),
-    model: () => ({ ask: (request, signal) => offTheClock(() => askModel(plugin, source.session, request, signal)) }),
+    model: () => ({ ask: (request, signal) => offTheClock(async () => (await import('./ask-model.ts')).askModel(plugin, source.session, request, signal)) }),
     secrets: () => ({ get: (name) => source.credentials.get(name), set: (name, value) => source.credentials.set(name, value) }),
     sessions: () => sessionsPower(plugin, source.session),
     settings: () => settingsPower(source),

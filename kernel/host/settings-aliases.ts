@@ -10,6 +10,7 @@ const RENAMES: readonly Rename[] = [
   ['planModel', ['models', 'plan']],
   ['permissionMode', ['permissions', 'mode']],
   ['maxTurnIterations', ['limits', 'maxSteps']],
+  ['compactionThreshold', ['plugins', 'compaction', 'threshold']],
   ['searchProvider', ['plugins', 'web', 'search']],
 ];
 

@@ -27,6 +27,7 @@ export const createFace = (session: Session): SessionFace => ({
   tail: (count) => session.history.entries.slice(-count),
   read: async (query) => session.store.read(session.id, query),
   compact: async (reason, signal, instructions) => (await import('./compaction.ts')).compact(session, reason, signal, instructions),
+  compactable: async () => (await import('./compaction.ts')).compactable(session),
   mask: (entry, note, only) => mask(session, entry, note, only),
   moveTo: (cwd) => session.workspace.ask(cwd),
   ask: (question, signal) => session.broker.ask(question, { session: session.face, turn: session.turn, signal }),

@@ -28,7 +28,9 @@ export const converse = async (session: Session, at: StepContext): Promise<Reply
     const heard = await listen(session, now, request);
     bookUsage(session, request, heard, now);
     if ('error' in heard) {
+      const summary = summaryIn(session);
       await recover(session, now, heard, { provider: request.provider, model: request.model, ...failures.count(heard) });
+      if (summaryIn(session) !== summary) await prepareAgain(session, now);
       continue;
     }
     const review = new Review(heard.message, heard.text, turnedBack++);
@@ -37,6 +39,14 @@ export const converse = async (session: Session, at: StepContext): Promise<Reply
     await turnBack(session, review, heard);
   }
   throw new CastError('REPLY_REJECTED', `no usable reply after ${LIMITS.attempts} attempts`);
+};
+
+/** A compaction puts another message at the beginning. */
+const summaryIn = (session: Session): string | undefined => session.view()[0]?.entry;
+/** What a compaction took out of view is due in the very next request, which is made within this step. */
+const prepareAgain = async (session: Session, at: StepContext): Promise<void> => {
+  const stop = await session.hooks.bail('prepare', at, undefined);
+  if (stop) throw new CastError('TURN_LIMIT', stop.stop);
 };
 
 const accept = async (session: Session, review: Review): Promise<Message> => {

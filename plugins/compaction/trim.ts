@@ -3,6 +3,11 @@ import type { ViewMessage } from '../../kernel/index.ts';
 
 /** UTF-8 bytes. What is smaller frees too little to be worth a request. */
 const LEAST_BYTES = 16_384;
+/** UTF-8 bytes by a token of the window: in a small one less is much. A result of this size fills an eighth of it. */
+const LEAST_BY_TOKEN = 1 / 2;
+
+/** Longer than any note, so that none is taken for a result. */
+const SHORTEST = 1_024;
 
 export interface LargeResult {
   /** Id of its entry. */
@@ -14,14 +19,15 @@ export interface LargeResult {
   readonly bytes: number;
 }
 
-/** Undefined when none has 16 KiB. What was left out before has a short note by now, so it is never found again. */
-export const largestResult = (view: readonly ViewMessage[]): LargeResult | undefined => {
+/** Undefined when none is large. What was left out before has a short note by now, so it is never found again. */
+export const largestResult = (view: readonly ViewMessage[], window: number): LargeResult | undefined => {
+  const least = Math.min(LEAST_BYTES, Math.max(SHORTEST, Math.floor(window * LEAST_BY_TOKEN)));
   let largest: LargeResult | undefined;
   for (const { entry, blocks } of view)
     for (const block of blocks) {
       if (block.type !== 'result') continue;
       const bytes = Buffer.byteLength(block.content);
-      if (bytes >= Math.max(LEAST_BYTES, (largest?.bytes ?? 0) + 1)) largest = { entry, call: block.id, tool: block.tool, bytes };
+      if (bytes >= Math.max(least, (largest?.bytes ?? 0) + 1)) largest = { entry, call: block.id, tool: block.tool, bytes };
     }
   return largest;
 };

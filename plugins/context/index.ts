@@ -1,7 +1,6 @@
 import { checkedBy, definePlugin } from '../../kernel/index.ts';
 import { manifest } from './manifest.ts';
-import { partsOf } from './parts.ts';
-import { type ContextReport, sketchOf } from './report.ts';
+import type { ContextReport } from './report.ts';
 import { CacheWatch, type Change, fold, type Kept, NOTHING } from './watch.ts';
 
 const CHANGE = checkedBy<Change>('a change of the cache', (change) => 'prefix' in change || 'break' in change);
@@ -23,8 +22,11 @@ export default definePlugin({
       for (const change of await watch.changes(kept.value, registries.sections.list())) await kept.record(change);
     });
 
-    const report = (): ContextReport => {
-      const parts = partsOf({ sections: registries.sections.list(), tools: registries.tools.list(), messages: session.view() });
+    const report = async (): Promise<ContextReport> => {
+      const { partsOf } = await import('./parts.ts');
+      const compaction = (await services.find('compaction')?.forecast()) ?? null;
+      const drops = new Set(compaction?.drops);
+      const parts = partsOf({ sections: registries.sections.list(), tools: registries.tools.list(), messages: session.view(), drops });
       return {
         session: session.id,
         provider: session.provider,
@@ -34,15 +36,19 @@ export default definePlugin({
         tokens: parts.reduce((sum, { tokens }) => sum + tokens, 0),
         newest,
         contextTokens: services.find('usage')?.contextTokens() ?? 0,
+        compaction,
         cache: { breaks: kept.value.breaks, newest: kept.value.newest },
       };
     };
     registries.commands.add({
       name: 'context',
-      summary: 'What fills the context window, by owner',
+      summary: 'What fills the context window, by owner, and what a compaction would drop',
       args: '[--json]',
       whileRunning: true,
-      run: (args) => (args.trim() === '--json' ? JSON.stringify(report(), null, 2) : sketchOf(report())),
+      run: async (args) => {
+        const { sketchOf } = await import('./report.ts');
+        return args.trim() === '--json' ? JSON.stringify(await report(), null, 2) : sketchOf(await report());
+      },
     });
   },
 });

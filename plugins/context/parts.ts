@@ -9,6 +9,8 @@ export interface Part {
   /** Messages in it; 1 for sections and tools. */
   readonly count: number;
   readonly tokens: number;
+  /** Tokens of it that a compaction would summarise; absent for sections and tools. */
+  readonly dropped?: number;
 }
 type Owned<T> = T & { readonly from: string };
 
@@ -16,26 +18,29 @@ export interface Sources {
   readonly sections: readonly Owned<Section>[];
   readonly tools: readonly Owned<Pick<Tool, 'name' | 'card'>>[];
   readonly messages: readonly ViewMessage[];
+  /** Entries that a compaction would summarise. */
+  readonly drops?: ReadonlySet<string>;
 }
 
 /** In the order of a request: sections, tools, then messages by what they are, the largest first. */
-export const partsOf = ({ sections, tools, messages }: Sources): readonly Part[] => {
+export const partsOf = ({ sections, tools, messages, drops = new Set() }: Sources): readonly Part[] => {
   const owners = new Map(tools.map((tool) => [tool.name, tool.from]));
   const ofSections = sections.flatMap((section): Part[] => {
     const text = section.text()?.trim() ?? '';
     return text === '' ? [] : [{ kind: 'section', name: section.name, from: section.from, count: 1, tokens: estimateText(text) }];
   });
   const ofTools = tools.map((tool): Part => ({ kind: 'tool', name: tool.name, from: tool.from, count: 1, tokens: estimateText(JSON.stringify(tool.card)) }));
-  return [...ofSections, ...ofTools.toSorted(bySize), ...ofMessages(messages, owners)];
+  return [...ofSections, ...ofTools.toSorted(bySize), ...ofMessages(messages, owners, drops)];
 };
 
-const ofMessages = (messages: readonly ViewMessage[], owners: ReadonlyMap<string, string>): readonly Part[] => {
+const ofMessages = (messages: readonly ViewMessage[], owners: ReadonlyMap<string, string>, drops: ReadonlySet<string>): readonly Part[] => {
   const parts = new Map<string, Part>();
   for (const message of messages) {
     const { name, from } = describeMessage(message, owners);
     const key = `${name}\n${from}`;
     const known = parts.get(key);
-    parts.set(key, { kind: 'messages', name, from, count: (known?.count ?? 0) + 1, tokens: (known?.tokens ?? 0) + message.tokens });
+    const dropped = (known?.dropped ?? 0) + (drops.has(message.entry) ? message.tokens : 0);
+    parts.set(key, { kind: 'messages', name, from, count: (known?.count ?? 0) + 1, tokens: (known?.tokens ?? 0) + message.tokens, dropped });
   }
   return [...parts.values()].sort(bySize);
 };

@@ -1,5 +1,5 @@
 /** What `/context` answers: as data, and as something to look at. */
-import type { Sketch } from '../../kernel/index.ts';
+import type { CompactionForecast, Sketch } from '../../kernel/index.ts';
 import type { CacheBreak } from './cache.ts';
 import type { Part } from './parts.ts';
 
@@ -16,6 +16,8 @@ export interface ContextReport {
   readonly newest: { readonly promptTokens: number; readonly cacheReadTokens: number } | null;
   /** Prompt tokens of the newest request of the session; 0 before the first. */
   readonly contextTokens: number;
+  /** What a compaction would do now; null where none is to be had. */
+  readonly compaction: CompactionForecast | null;
   readonly cache: { readonly breaks: number; readonly newest: readonly CacheBreak[] };
 }
 
@@ -25,9 +27,18 @@ export const sketchOf = (report: ContextReport): Sketch => ({
     { kind: 'text', text: headline(report) },
     {
       kind: 'table',
-      head: ['what', 'from', 'tokens', 'of the window'],
-      rows: report.parts.map((part) => ({ cells: [nameOf(part), part.from, number(part.tokens), share(part.tokens, report.window)] })),
+      head: ['what', 'from', 'tokens', 'of the window', ...(report.compaction ? ['a compaction drops'] : [])],
+      rows: report.parts.map((part) => ({
+        cells: [
+          nameOf(part),
+          part.from,
+          number(part.tokens),
+          share(part.tokens, report.window),
+          ...(report.compaction ? [part.dropped ? number(part.dropped) : ''] : []),
+        ],
+      })),
     },
+    ...compactionOf(report),
     ...newestOf(report),
     ...cacheOf(report),
   ],
@@ -37,6 +48,19 @@ const headline = ({ provider, model, tokens, window }: ContextReport): string =>
   `${provider === null ? model || 'no model' : `${provider}/${model}`}: about ${number(tokens)} of ${number(window)} tokens (${share(tokens, window)}).`;
 
 const nameOf = ({ kind, name, count }: Part): string => (kind === 'messages' ? `${name} (${count})` : `${kind} ${name}`);
+
+const compactionOf = ({ compaction }: ContextReport): readonly Sketch[] => {
+  if (!compaction) return [];
+  const { auto, limit, tokens, isMeasured, drops, droppedTokens, why } = compaction;
+  const when = auto
+    ? `A compaction comes by itself above ${number(limit)} tokens; there are ${isMeasured ? '' : 'about '}${number(tokens)}.`
+    : 'No compaction comes by itself.';
+  const what =
+    drops.length === 0
+      ? `Now there would be none: ${why ?? 'there is nothing to summarise'}.`
+      : `It would put a summary in place of ${drops.length} ${drops.length === 1 ? 'message' : 'messages'} of about ${number(droppedTokens)} tokens.`;
+  return [{ kind: 'text', text: `${when} ${what}` }];
+};
 
 const newestOf = ({ newest, contextTokens }: ContextReport): readonly Sketch[] => {
   if (contextTokens === 0 && newest === null) return [];

@@ -1,6 +1,6 @@
 /** Follows the requests of one session, and says what is worth keeping of them. */
 import type { ModelRequest, Section, StepContext } from '../../kernel/index.ts';
-import { breakBetween, type CacheBreak } from './cache.ts';
+import type { CacheBreak } from './cache.ts';
 import type { Prefix } from './prefix.ts';
 
 export type Change = { readonly prefix: Prefix } | { readonly break: CacheBreak };
@@ -24,12 +24,13 @@ export class CacheWatch {
   #noted: ModelRequest | undefined;
   #breaks: CacheBreak[] = [];
 
-  see(request: ModelRequest, at: StepContext): void {
+  async see(request: ModelRequest, at: StepContext): Promise<void> {
     if (request.purpose !== 'main') return;
-    const difference = this.#last && breakBetween(this.#last, request);
-    if (difference) this.#breaks.push({ turn: at.turn, step: at.step, ...difference });
+    const before = this.#last;
     this.#first ??= at;
     this.#last = request;
+    const difference = before && (await import('./cache.ts')).breakBetween(before, request);
+    if (difference) this.#breaks.push({ turn: at.turn, step: at.step, ...difference });
   }
 
   /** What has changed since it was asked last; most turns change nothing. */

@@ -47,7 +47,9 @@ export default definePlugin({
       if (end.reason === 'aborted') await interrupt.record({ detail: end.detail ?? 'by the user' });
     });
 
-    hooks.prepare.tap('steps run out', async ({ step }) => {
+    hooks.prepare.tap('steps run out', async ({ step, attempt }) => {
+      // Prepared again after a compaction, which takes nothing that was said in its own step.
+      if (attempt > 1) return;
       const text = capReminder(step, session.maxSteps);
       if (text !== undefined) await scope.remind(text);
     });

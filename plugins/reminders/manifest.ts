@@ -5,6 +5,8 @@ export const manifest = defineManifest({
   version: '1.0.0',
   apiVersion: API_VERSION,
   summary: 'Tells the model the date, that it was interrupted and that its steps run out; blocks a call that it repeats.',
+  // What a compaction took out of view is told again in the same step.
+  after: ['compaction'],
   capabilities: [],
   activation: ['session'],
   taps: ['prepare', 'call', 'gate', 'ended'],

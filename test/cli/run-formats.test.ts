@@ -53,8 +53,13 @@ const CASES: readonly (readonly [name: string, event: CastEvent, line: object | 
   ['a retry', event('retry', { attempt: 1, delayMs: 500, reason: 'busy' }), { type: 'retry', attempt: 1, delayMs: 500, reason: 'busy' }],
   [
     'a compaction',
-    event('compacted', { messages: 9, tokensBefore: 100, tokensAfter: 10 }),
-    { type: 'compaction', messagesCompacted: 9, tokensBefore: 100, tokensAfter: 10 },
+    event('compacted', { messages: 9, tokensBefore: 100, tokensAfter: 10, reason: 'threshold', entry: 'e' }),
+    { type: 'compaction', messagesCompacted: 9, tokensBefore: 100, tokensAfter: 10, trigger: 'threshold' },
+  ],
+  [
+    'a compaction that did not come about',
+    event('compaction.failed', { reason: 'overflow', why: 'no luck' }),
+    { type: 'compaction_failed', reason: 'no luck', trigger: 'overflow' },
   ],
   [
     'a question and its answer',

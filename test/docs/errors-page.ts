@@ -34,6 +34,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   CUT: 'Turns and replies',
   DISCONNECTED: 'Turns and replies',
   MODEL: 'Models and providers',
+  COMPACTION: 'History',
   HISTORY: 'History',
   STORE: 'Store',
   TRUST: 'Trust',

@@ -19,7 +19,6 @@ const WORDS: Readonly<Partial<Record<EventType, string>>> = {
   retry: 'A request is made again after `delayMs`.',
   'question.asked': 'A person is needed; the answer goes to `answer()` of the client.',
   'question.answered': 'A question is settled, by a person or by a plugin.',
-  compacted: 'The view of the model was shortened.',
   'workspace.moved': 'The working directory changed.',
   'queue.changed': 'The inputs that wait, all of them.',
   'tap.fault': 'A tap was at fault; `quarantined` when it is closed from now on.',

@@ -77,7 +77,8 @@ const RULES: readonly Rule[] = [
     codes: /context_length_exceeded|exceed_context_size|max_prompt_tokens_exceeded|context_window_exceeded|invalid_request_prompt/,
     says: new RegExp(
       [
-        'maximum context length',
+        'maximum (context|model|prompt) length',
+        'exceed(ed|s) (the )?model token limit',
         'context (length|window|size)',
         'context limit',
         'request too large',

@@ -37,7 +37,9 @@ test('a window that stays too small ends the turn after a bounded number of requ
   const outcome = await cast(['run', '--format', 'stream-json', 'read it'], { place: project({ 'big.txt': BIG }), provider });
   expect(linesOf(outcome).at(-1)).toMatchObject({ type: 'end', reason: 'error', exitCode: 1 });
   expect(provider.requests).toHaveLength(3);
-  expect(linesOf(outcome).filter(({ type }) => type === 'warning')).toMatchObject([{ code: 'COMPACTION_FAILED' }]);
+  expect(linesOf(outcome).filter(({ type }) => type === 'compaction_failed')).toMatchObject([
+    { trigger: 'overflow', reason: expect.stringContaining('summar') },
+  ]);
   expect(linesOf(outcome).find(({ type }) => type === 'error')).toMatchObject({ code: 'MODEL_OVERFLOW', message: expect.stringContaining('context length') });
 });
 

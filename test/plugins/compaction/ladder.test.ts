@@ -25,6 +25,7 @@ const open = (script: readonly Beat[], more: Omit<TestSessionOptions, 'plugins'>
 const big = (letter: string, bytes = 40 * KIB): Beat => use('dump', { bytes, letter });
 const overflow = fail('overflow', 'the prompt is too long', { status: 400 });
 
+const mainOf = ({ requests }: { readonly requests: readonly ModelRequest[] }): readonly ModelRequest[] => requests.filter(({ purpose }) => purpose === 'main');
 const contents = ({ messages = [] }: Partial<ModelRequest> = {}): readonly string[] =>
   messages.flatMap(({ blocks }: Message) => blocks.flatMap((block) => (block.type === 'result' ? [block.content] : [])));
 const reminders = ({ messages = [] }: Partial<ModelRequest> = {}): string =>
@@ -54,7 +55,7 @@ describe('the largest result', () => {
   ])('of %i bytes is left out: %s', async (bytes, isLeftOut) => {
     await using session = await open([big('x', bytes), overflow, say('done')]);
     expect((await session.run('go')).reason).toBe(isLeftOut ? 'stop' : 'error');
-    expect(session.events('warning')).toHaveLength(isLeftOut ? 0 : 1);
+    expect(session.events('compaction.failed')).toHaveLength(isLeftOut ? 0 : 1);
   });
 
   test('stays in the store, and out of the view of a session that is resumed', async () => {
@@ -70,9 +71,11 @@ describe('the largest result', () => {
   test('is left out once for an input, and another one for the next', async () => {
     await using session = await open([big('x'), big('y'), overflow, overflow, overflow, say('done')]);
     expect(await session.run('go')).toMatchObject({ reason: 'error' });
-    expect(session.events('error')).toMatchObject([{ code: 'MODEL_OVERFLOW', message: 'the prompt is too long' }]);
-    expect(session.requests).toHaveLength(4);
-    expect(session.events('warning')).toMatchObject([{ code: 'COMPACTION_FAILED', text: expect.stringMatching(/the result of a call, about \d{4,}\.$/) }]);
+    expect(session.events('error')).toMatchObject([
+      { code: 'MODEL_OVERFLOW', message: expect.stringMatching(/^the prompt is too long\. .*the largest, the result of a call, has about \d{4,}/) },
+    ]);
+    expect(mainOf(session)).toHaveLength(4);
+    expect(session.events('compaction.failed')).toMatchObject([{ reason: 'overflow', why: expect.stringContaining('empty summary') }]);
     expect(await session.run('go on')).toMatchObject({ reason: 'stop' });
     expect(contents(session.requests.at(-1)).every((content) => content.length < 400)).toBe(true);
   });
@@ -82,15 +85,16 @@ describe('a conversation of which nothing can be left out', () => {
   test('is named, with what is largest in it', async () => {
     await using session = await open([overflow]);
     expect(await session.run('x'.repeat(4_000))).toMatchObject({ reason: 'error', exitCode: 1 });
-    expect(session.events('warning')).toMatchObject([
-      { code: 'COMPACTION_FAILED', text: expect.stringMatching(/nothing in it could.*an input, about 1\d{3}\.$/) },
+    expect(session.events('compaction.failed')).toMatchObject([{ reason: 'overflow', why: expect.stringContaining('nothing yet that could be summarised') }]);
+    expect(session.events('error')).toMatchObject([
+      { message: expect.stringMatching(/about \d+ tokens and the messages about 1\d{3} \(.*an input.* window has 128000$/) },
     ]);
     expect(session.requests).toHaveLength(1);
   });
   test('may have a large result later in the turn', async () => {
     const patient = definePlugin({
       name: 'patient',
-      apply: ({ hooks }) => hooks.failure.tap('again', { stage: 'late' }, ({ seen }) => (seen === 1 ? { retry: { reason: 'again' } } : undefined)),
+      apply: ({ hooks }) => hooks.failure.tap('again', ({ seen }) => (seen === 1 ? { retry: { reason: 'again' } } : undefined)),
     });
     await using session = await open([overflow, big('x'), overflow, say('done')], { plugins: [patient as never] });
     expect(await session.run('go')).toMatchObject({ reason: 'stop' });
@@ -105,8 +109,8 @@ test('another model that takes over may have a smaller window: for it each is do
   });
   await using session = await open([big('x'), big('y'), overflow, overflow, overflow], { plugins: [other as never] });
   expect(await session.run('go')).toMatchObject({ reason: 'error' });
-  expect(session.requests).toHaveLength(5);
-  expect(contents(session.requests[4]).join()).not.toMatch(/xxx|yyy/);
+  expect(mainOf(session)).toHaveLength(5);
+  expect(contents(mainOf(session)[4]).join()).not.toMatch(/xxx|yyy/);
 });
 
 describe('the compaction', () => {
@@ -151,8 +155,9 @@ describe('the compaction', () => {
     await session.run('1');
     expect(await session.run('2')).toMatchObject({ reason: 'error', exitCode: 1 });
     expect(session.events('error')).toMatchObject([{ code: 'MODEL_OVERFLOW' }]);
-    expect(session.requests).toHaveLength(2);
-    expect(session.events('warning').filter(({ code }) => code === 'COMPACTION_FAILED')).toHaveLength(1);
+    expect(mainOf(session)).toHaveLength(2);
+    expect(session.events('compaction.failed')).toHaveLength(1);
+    expect(session.events('warning')).toEqual([]);
     expect((await session.entries()).filter(({ kind }) => kind === 'compaction')).toEqual([]);
   });
 
@@ -166,7 +171,8 @@ describe('the compaction', () => {
     for (const text of ['1', '2']) await session.run(text);
     expect(await session.run('3')).toMatchObject({ reason: 'error' });
     expect([asked, session.requests.length]).toEqual([1, 4]);
-    expect(session.events('warning')).toMatchObject([{ code: 'COMPACTION_FAILED' }]);
+    expect(session.events('compaction.failed')).toEqual([]);
+    expect(session.events('compacted')).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,8 @@
 /** What `/context` says of real sessions. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { definePlugin, defineTool, jsonSchema, type Plugin, type SessionFace } from '../../../kernel/index.ts';
 import { createTestSession, say, use, type Beat, type TestSession, type TestSessionOptions } from '../../../kernel/testkit/index.ts';
+import compaction from '../../../plugins/compaction/index.ts';
 import context from '../../../plugins/context/index.ts';
 import type { ContextReport } from '../../../plugins/context/report.ts';
 import usage from '../../../plugins/usage/index.ts';
@@ -126,4 +127,38 @@ test('a resumed session breaks nothing when nothing changed, and says what did',
   await changed.run('c');
   expect((await report(changed)).cache).toMatchObject({ breaks: 1, newest: [{ turn: 3, step: 1, at: 'system', what: 'section rules' }] });
   await first.close();
+});
+
+test('what a compaction would drop stands beside what fills the window', async () => {
+  await using session = await createTestSession({
+    plugins: [context as Plugin, compaction as unknown as Plugin, usage as Plugin, staged(stage())],
+    script: [use('look'), say('one'), say('two'), say('three')],
+    aux: say('A summary.'),
+  });
+  await session.run('first');
+  const nothing = await report(session);
+  await session.run('second');
+  await session.run('third');
+  const { compaction: forecast, parts } = await report(session);
+  expect(forecast).toMatchObject({ auto: true, limit: 89_856, isMeasured: false });
+  expect(forecast?.tokens).toBeGreaterThan(1_000);
+  expect(forecast?.drops.length).toBeGreaterThanOrEqual(4);
+  const dropped = parts.reduce((sum, part) => sum + (part.dropped ?? 0), 0);
+  expect(dropped).toBe(forecast?.droppedTokens);
+  expect(parts.find(({ name }) => name === 'results of look')).toMatchObject({ dropped: expect.any(Number) });
+  const shown = JSON.stringify(await session.client.command('context', ''));
+  expect(shown).toMatch(
+    /A compaction comes by itself above 89,856 tokens; there are about \d,\d{3}\. It would put a summary in place of \d messages of about 1,0\d\d tokens\./,
+  );
+  expect(await session.client.command('compact', '')).toMatchObject({ ok: true });
+  // As foretold, and then there is less to tell.
+  await vi.waitFor(() => expect(session.events('compacted')[0]?.messages).toBe(forecast?.drops.length));
+  expect((await report(session)).tokens).toBeLessThan(nothing.tokens);
+});
+
+test('without the plugin that compacts nothing is said of it', async () => {
+  await using session = await open(stage(), [say('one')]);
+  await session.run('a');
+  expect((await report(session)).compaction).toBeNull();
+  expect(JSON.stringify(await session.client.command('context', ''))).not.toContain('compaction');
 });
