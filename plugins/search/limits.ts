@@ -20,6 +20,14 @@ export const LIMITS = {
   chunk: 262_144,
   /** Milliseconds for such a piece: an unlucky pattern backtracks for ever. */
   matchMs: 1000,
+  /** Ways to match a name or path with wildcards that are tried without looking at the time, which costs as much as a thousand names. */
+  ways: 1_000_000,
+  /** Characters of a glob pattern, about as many as a path may have: some are read in the square of that. */
+  glob: 4096,
+  /** Bytes of a pattern as ripgrep is given it: Linux takes 128 KiB as one argument. */
+  pattern: 100_000,
+  /** Bytes of a file of ignore rules or of git's configuration. */
+  rules: 4 * 1024 * 1024,
   /**
    * ripgrep writes one file after another. Where it is much (`calmFrom` bytes), reading each for itself costs as much as the search,
    * so that after a piece of less than `calmBelow` bytes the next has `calmMs` milliseconds to grow.

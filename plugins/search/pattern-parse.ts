@@ -1,5 +1,5 @@
 import { type Cursor, takeChar, takeClass, takeEscaped, takeSet } from './pattern-sets.ts';
-import { type Choice, type Edge, lineFeed, type Look, type Node, PatternForeign, PatternWrong, type Sequence } from './pattern-tree.ts';
+import { type Choice, type Edge, lineFeed, type Look, NO_NUL, type Node, PatternForeign, PatternWrong, type Sequence } from './pattern-tree.ts';
 
 const EDGES: readonly (readonly [RegExp, Edge])[] = [
   [/\^|\\A/y, 'start'],
@@ -151,6 +151,7 @@ class Parser {
   #char(): string {
     const char = takeEscaped(this.#cursor) ?? this.#plainChar();
     if (char === '\n') throw lineFeed();
+    if (char === '\0') throw new PatternWrong(NO_NUL);
     if (char === '\r') this.#cursor.isReturn = true;
     return char;
   }

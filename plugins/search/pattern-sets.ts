@@ -1,4 +1,4 @@
-import { type CharSet, escaped, lineFeed, PatternForeign, PatternWrong } from './pattern-tree.ts';
+import { type CharSet, escaped, lineFeed, NO_NUL, PatternForeign, PatternWrong } from './pattern-tree.ts';
 
 export const DIGIT = '\\p{Nd}';
 export const SPACE = '\\p{White_Space}';
@@ -56,10 +56,10 @@ export const takeClass = (cursor: Cursor): Member | undefined => {
     const lower = short.toLowerCase();
     return { body: lower === 'd' ? DIGIT : lower === 's' ? SPACE : WORD, isNegated: short !== lower };
   }
-  const property = take(cursor, /\\([pP])(?:([A-Za-z])|\{(\^?)([\w \-:=]+)\})/y);
+  const property = take(cursor, /\\([pP])(?:([A-Za-z])|\{([\w \-:=]+)\})/y);
   if (!property) return undefined;
-  const [, kind, letter, not, name = letter ?? ''] = property;
-  return { body: propertyOf(name), isNegated: (kind === 'P') !== (not === '^') };
+  const [, kind, letter, name = letter ?? ''] = property;
+  return { body: propertyOf(name), isNegated: kind === 'P' };
 };
 
 /** JavaScript knows the same properties, but wants their names spelled exactly. */
@@ -68,7 +68,8 @@ const propertyOf = (name: string): string => {
   const title = value.toLowerCase().replace(/(?:^|[_ -])[a-z]/g, (part) => part.toUpperCase());
   const forms = key === undefined ? [value, title, `Script=${value}`, `Script=${title}`] : [`${key}=${value}`, `${key}=${title}`];
   const known = forms.find((form) => isProperty(form));
-  if (known === undefined) throw new PatternForeign(`\\p{${name}}`);
+  // Halves of characters, which ripgrep's own engine does not know.
+  if (known === undefined || /(?:^|=)(?:Cs|Surrogate)$/.test(known)) throw new PatternForeign(`\\p{${name}}`);
   return `\\p{${known}}`;
 };
 const isProperty = (form: string): boolean => {
@@ -111,6 +112,7 @@ export const takeSet = (cursor: Cursor, ignoreCase: boolean): CharSet => {
 /** Asking for one end of line or the other is not the same as not forbidding it. */
 const noteEnds = (cursor: Cursor, members: readonly Member[]): void => {
   if (members.every(({ body }) => body === '\\x0a')) throw lineFeed();
+  if (members.every(({ body }) => body === '\\x00')) throw new PatternWrong(NO_NUL);
   if (members.some(({ body }) => body.endsWith('\\x0d'))) cursor.isReturn = true;
 };
 

@@ -37,6 +37,8 @@ export const lineFeed = (): ToolError =>
     fix: 'Search for one of the lines and set `context`.',
   });
 
+export const NO_NUL = 'a NUL is in no file that is searched';
+
 /** In the notation that is the same everywhere, inside of brackets and outside. */
 export const escaped = (char: string): string => {
   const code = char.codePointAt(0) ?? 0;

@@ -1,7 +1,8 @@
 import { messageOf, ToolError } from '../../kernel/index.ts';
 import { invalidPattern } from './answering.ts';
+import { LIMITS } from './limits.ts';
 import { type Parsed, parsePattern } from './pattern-parse.ts';
-import { type Choice, lineFeed, PatternForeign, PatternWrong } from './pattern-tree.ts';
+import { type Choice, lineFeed, NO_NUL, PatternForeign, PatternWrong } from './pattern-tree.ts';
 import { looksAround, needleOf, toJavaScript, toPcre } from './pattern-write.ts';
 
 export interface AskedPattern {
@@ -24,9 +25,26 @@ export interface Pattern {
 /** Throws a refusal when the pattern is wrong. */
 export const readPattern = (asked: AskedPattern): Pattern => {
   try {
-    return understood(asked);
+    return checked(asked);
   } catch (error) {
     if (error instanceof PatternWrong) throw invalidPattern(error.message);
+    throw error;
+  }
+};
+
+/** Neither a NUL nor half of a character can be handed to ripgrep, and what is too long for an argument keeps it from being started. */
+const checked = (asked: AskedPattern): Pattern => {
+  if (asked.pattern.includes('\0')) throw new PatternWrong(NO_NUL);
+  if (/\p{Cs}/u.test(asked.pattern)) throw new PatternWrong('it has half of a character');
+  const pattern = written(asked);
+  if (Buffer.byteLength(pattern.argument) > LIMITS.pattern) throw new PatternWrong('it is too long');
+  return pattern;
+};
+
+const written = (asked: AskedPattern): Pattern => {
+  try {
+    return understood(asked);
+  } catch (error) {
     if (error instanceof PatternForeign) return foreign(asked, error);
     throw error;
   }
@@ -39,8 +57,8 @@ const understood = ({ pattern, literal = false, ignoreCase = false }: AskedPatte
   const shared = { needle: needleOf(choice), regex: () => javaScript(choice, isReturn) };
   if (looksAround(choice)) {
     // PCRE2 has its own idea of where a line ends and what a letter is, so nothing is left to it.
-    const written = toPcre(choice, isReturn);
-    return { ...shared, argument: written.argument, flags: ['--pcre2', caseFlag(written.ignoresCase)] };
+    const { argument, ignoresCase } = toPcre(choice, isReturn);
+    return { ...shared, argument, flags: ['--pcre2', caseFlag(ignoresCase)] };
   }
   const flags = [literal ? '--fixed-strings' : '--engine=default', caseFlag(ignoreCase), ...(isReturn ? [] : ['--crlf'])];
   return { ...shared, argument: plain, flags };

@@ -176,6 +176,8 @@ const FOREIGN: readonly string[] = [
   '(a)?b\\1',
   '\\R',
   '(?|a|b)ar',
+  '\\p{^Greek}',
+  '\\p{Cs}|foo',
 ];
 
 describe('patterns mean the same with and without ripgrep', () => {
@@ -219,6 +221,13 @@ describe('patterns mean the same with and without ripgrep', () => {
     '(?<n>a)(?<n>b)',
     '(?<=a+)b',
     '\\x{110000}',
+    'a\0b',
+    'a\\x00b',
+    '[\\x00]',
+    'a\udc80',
+    '[\ud800]',
+    'x'.repeat(140_000),
+    '\\b(?=a)'.repeat(1000),
     `${'('.repeat(200)}a${')'.repeat(200)}`,
   ])('%j is wrong for both, in the same words', async (text) => {
     const [fast, slow] = await both({ pattern: text });
@@ -227,6 +236,12 @@ describe('patterns mean the same with and without ripgrep', () => {
       error: { code: 'INVALID_ARGUMENT' },
       content: expect.stringMatching(/^The pattern is not a valid regular expression: \S/) as string,
     });
+    expect(slow).toEqual(fast);
+  });
+
+  test.each(['a\0b', 'a\udc80', '\udc80', 'x'.repeat(140_000)])('the plain text %j is refused by both', async (text) => {
+    const [fast, slow] = await both({ pattern: text, literal: true });
+    expect(fast).toMatchObject({ status: 'error', error: { code: 'INVALID_ARGUMENT' } });
     expect(slow).toEqual(fast);
   });
 
