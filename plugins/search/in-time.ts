@@ -10,15 +10,20 @@ export const tooHard = (): ToolError =>
   new ToolError('TIMEOUT', 'The pattern takes too long to match.', { fix: 'Make it simpler: avoid repeated groups that can match the same text.' });
 
 /** Runs a piece of work that regular expressions may draw out, and ends it when it takes too long. */
-export const inTime = (work: () => void): void => {
+export const inTime = <T>(work: () => T, refusal: () => ToolError = tooHard): T => {
   context ??= createContext(room);
-  room.work = work;
+  let done: { readonly value: T } | undefined;
+  room.work = () => {
+    done = { value: work() };
+  };
   try {
     caller.runInContext(context, { timeout: LIMITS.matchMs });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    throw tooHard();
+    throw refusal();
   } finally {
     delete room.work;
   }
+  if (!done) throw refusal();
+  return done.value;
 };

@@ -1,8 +1,11 @@
-import { lstat, readFile } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { ToolError } from '../../kernel/index.ts';
+import { effortOf } from './effort.ts';
 import { slashed } from './place.ts';
+import { readSmall } from './read-small.ts';
 
 /** Left out of every search, ignored or not, unless the search begins inside: nobody writes in them by hand. */
 export const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__', '.venv', 'venv', '.next', '.nuxt', '.turbo', '.cache']);
@@ -100,8 +103,9 @@ const verdictOf = (rules: Ignore, folder: string, path: string, isFolder: boolea
   const asked = isFolder ? `${way}/` : way;
   const up = dirname(way);
   // Rules further in brought the folder back: what is in it is not ignored for its sake.
-  const own = up !== '.' && rules.test(`${up}/`).ignored ? broughtBack(rules, up) : rules;
-  const { ignored, unignored } = own.test(asked);
+  const test = (own: Ignore, text: string): ReturnType<Ignore['test']> => (bounds.get(rules) ?? unbounded)((each) => own.test(each))(text);
+  const own = up !== '.' && test(rules, `${up}/`).ignored ? broughtBack(rules, up) : rules;
+  const { ignored, unignored } = test(own, asked);
   return ignored ? true : unignored ? false : undefined;
 };
 
@@ -123,11 +127,23 @@ const broughtBack = (rules: Ignore, folder: string): Ignore => {
   return made;
 };
 
+type Test = ReturnType<Ignore['test']>;
+type Bound = (test: (text: string) => Test) => (text: string) => Test;
+/** A repository may bring rules for which a path takes for ever. */
+const bounds = new WeakMap<Ignore, Bound>();
+const unbounded: Bound = (test) => test;
+
 const rulesOf = async (file: string): Promise<Ignore | undefined> => {
-  const bytes = await readFile(file).catch(() => undefined);
+  const bytes = await readSmall(file);
   if (!bytes?.toString('latin1').trim()) return undefined;
-  return ignore(EXACTLY).add(bytewise(bytes.subarray(bytes.indexOf(MARK) === 0 ? MARK.length : 0)));
+  const text = bytewise(bytes.subarray(bytes.indexOf(MARK) === 0 ? MARK.length : 0));
+  const rules = ignore(EXACTLY).add(text);
+  const { bounded } = effortOf(text.split('\n'));
+  bounds.set(rules, (test) => bounded(test, () => tooHardRules(file)));
+  return rules;
 };
+const tooHardRules = (file: string): ToolError =>
+  new ToolError('TIMEOUT', `The ignore rules in ${file} take too long to match.`, { fix: 'Search a folder that they do not reach, or make them simpler.' });
 const EXACTLY = { ignorecase: false, allowRelativePaths: true };
 const MARK = Buffer.from('\ufeff');
 
@@ -137,20 +153,19 @@ const bytewise = (bytes: Buffer): string => bytes.toString('latin1').replace(/[\
 // In a worktree `.git` is a file that names the real place, and the excludes lie with the main repository.
 const excludeFile = async (folder: string): Promise<string> => {
   const git = join(folder, '.git');
-  const pointer = await readFile(git, 'utf8').catch(() => undefined);
-  const named = /^gitdir: (.+)$/m.exec(pointer ?? '')?.[1];
+  const named = /^gitdir: (.+)$/m.exec(await readText(git))?.[1];
   if (named === undefined) return join(git, 'info/exclude');
   const place = resolve(folder, named.trim());
-  const common = await readFile(join(place, 'commondir'), 'utf8').catch(() => '.');
-  return join(resolve(place, common.trim()), 'info/exclude');
+  return join(resolve(place, (await readText(join(place, 'commondir'))).trim()), 'info/exclude');
 };
+
+const readText = async (file: string): Promise<string> => (await readSmall(file))?.toString() ?? '';
 
 const globalExcludes = async (environment: Readonly<Record<string, string | undefined>>): Promise<Ignore | undefined> => {
   const home = environment['HOME'] ?? homedir();
   const config = environment['XDG_CONFIG_HOME'] || join(home, '.config');
   for (const file of [join(home, '.gitconfig'), join(config, 'git/config')]) {
-    const text = await readFile(file, 'utf8').catch(() => '');
-    const named = /^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$/im.exec(text)?.[1];
+    const named = /^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$/im.exec(await readText(file))?.[1];
     if (named !== undefined) return rulesOf(named.startsWith('~/') ? join(home, named.slice(2)) : named);
   }
   return rulesOf(join(config, 'git/ignore'));

@@ -1,5 +1,7 @@
 import { ToolError } from '../../kernel/index.ts';
 import picomatch from 'picomatch';
+import { effortOf } from './effort.ts';
+import { LIMITS } from './limits.ts';
 import { slashed } from './place.ts';
 
 /** Which files are of interest. */
@@ -22,10 +24,16 @@ export const wildcard = (pattern: string, root: string): Wildcard => {
   const whole = own.endsWith('/') ? `${own}**` : own;
   if (!whole.includes('/')) {
     const matches = compile(whole, pattern);
-    return { test: (path) => matches(nameOf(path)), ...endingsOf(whole) };
+    return ended((path) => matches(nameOf(path)), whole);
   }
   const matches = compile(whole.startsWith('/') ? whole.slice(1) : `**/${whole.replace(/^(?:\*\*\/)+/, '')}`, pattern);
-  return { test: (path) => matches(slashed(path.slice(top.length))), ...endingsOf(whole) };
+  return ended((path) => matches(slashed(path.slice(top.length))), whole);
+};
+
+/** Most paths end otherwise, and need not be looked at. */
+const ended = (test: Wildcard['test'], pattern: string): Wildcard => {
+  const endings = endingsOf(pattern);
+  return endings ? { test: (path) => endings.some((ending) => path.endsWith(ending)) && test(path), endings } : { test };
 };
 
 /** With `!` in front: all others. */
@@ -40,17 +48,27 @@ const withoutRoot = (pattern: string, top: string): string => (pattern.startsWit
 
 const nameOf = (path: string): string => slashed(path).slice(slashed(path).lastIndexOf('/') + 1);
 
-/** `*.ts`, `src/*.{js,ts}`: what follows the last star, where nothing in it has a meaning but one pair of braces around plain texts. */
-const endingsOf = (pattern: string): Pick<Wildcard, 'endings'> => {
-  const [, before = '', many, after = ''] = /\*([\w.-]*)(?:\{([\w.,-]+)\}([\w.-]*))?$/.exec(pattern) ?? [undefined];
+/** `*.ts`, `src/*.{js,ts}`: what follows the last star, where nothing in it has a meaning but one pair of braces around several plain texts. */
+const endingsOf = (pattern: string): readonly string[] | undefined => {
+  const [, before = '', many, after = ''] = /\*([\w.-]*)(?:\{((?:(?!\.\.)[\w.-])+(?:,(?:(?!\.\.)[\w.-])+)+)\}([\w.-]*))?$/.exec(pattern) ?? [undefined];
   const endings = (many ?? '').split(',').map((each) => before + each + after);
-  return endings.every((ending) => ending !== '') ? { endings } : {};
+  return endings.every((ending) => ending !== '') ? endings : undefined;
 };
 
 const compile = (pattern: string, asked: string): ((text: string) => boolean) => {
   try {
-    // Parentheses are part of real names, such as `app/(shop)/page.tsx`.
-    return picomatch(pattern.replace(/[()]/g, '\\$&'), { dot: true, noextglob: true, nonegate: true, windows: false });
+    // Parentheses are part of real names, such as `app/(shop)/page.tsx`; a plus behind brackets or braces would repeat them.
+    const matches = picomatch(
+      pattern.replace(/\\[\s\S]|[()+]/g, (part) => (part.length > 1 ? part : `\\${part}`)),
+      {
+        dot: true,
+        noextglob: true,
+        nonegate: true,
+        windows: false,
+        maxLength: LIMITS.glob,
+      },
+    );
+    return effortOf([pattern]).bounded((text) => matches(text));
   } catch {
     throw new ToolError('INVALID_ARGUMENT', `Not a valid glob pattern: ${asked.slice(0, 200)}`);
   }

@@ -72,6 +72,13 @@ beforeAll(() => {
     'no-final-feed.txt': 'miss\nhit last',
     'Case.TXT': 'HIT upper\n',
     'umlaut.txt': 'Größe ÄRGER\n',
+    'braces/x.{ts}': 'hit\n',
+    'braces/x.b': 'hit\n',
+    'braces/x.2': 'hit\n',
+    'braces/x.': 'hit\n',
+    'braces/x.ts': 'hit\n',
+    'braces/bb': 'hit\n',
+    'braces/{b,c}+': 'hit\n',
   };
   for (const [name, content] of Object.entries(files)) desk.put(name, content);
   execFileSync('git', ['init', '-q'], { cwd: desk.cwd });
@@ -200,6 +207,11 @@ const globs: readonly ToolInputs['glob'][] = [
   { pattern: '{brace}/**' },
   { pattern: '**/.git*' },
   { pattern: '.*' },
+  { pattern: '*.{ts}', path: 'braces' },
+  { pattern: '*.{a..c}', path: 'braces' },
+  { pattern: '*.{1..3}', path: 'braces' },
+  { pattern: '*.{ts,}', path: 'braces' },
+  { pattern: '*.{ts,b}', path: 'braces' },
   { pattern: '*.TXT' },
   { pattern: '*', path: '../worktree' },
   { pattern: '*', path: 'locked' },
@@ -225,7 +237,7 @@ test.each(greps)('grep %o', (input) => same('grep', input));
 test.each(globs)('glob %o', (input) => same('glob', input));
 test.each(lists)('ls %o', (input) => same('ls', input));
 test('these are enough of them', () => {
-  expect(greps.length + globs.length + lists.length).toBe(101);
+  expect(greps.length + globs.length + lists.length).toBe(106);
 });
 test.each(['(unclosed', '[a', '*', 'a)', 'a\\', '[z-a]', 'a{3,1}', '[[:nope:]]', '(?<n>a)(?<n>b)', '(?<=a*)b'])(
   '%s is a bad pattern for both',
@@ -235,6 +247,11 @@ test.each(['(unclosed', '[a', '*', 'a)', 'a\\', '[z-a]', 'a{3,1}', '[[:nope:]]',
     expect(results[1]).toEqual(results[0]);
   },
 );
+
+test.each(['ripgrep', 'walk'] as const)('%s: a plus in a glob is a plus', async (engine) => {
+  expect((await desk.run(engine, 'glob', { pattern: '{b,c}+', path: 'braces' })).content).toBe('No files found');
+  expect((await desk.run(engine, 'glob', { pattern: '\\{b,c\\}+', path: 'braces' })).content).toMatch(/^braces\/\{b,c\}\+\n/);
+});
 
 const gitFiles = (): readonly string[] =>
   execFileSync('git', ['ls-files', '-z', '--others', '--cached', '--exclude-standard'], {
