@@ -53,10 +53,11 @@ function* chunksOf(path: string): Generator<Piece> {
     let chunk = fill(file);
     const encoding = wideEncoding(chunk);
     const decoder = encoding && new TextDecoder(encoding);
-    let skipped = chunk.subarray(0, MARK.length).equals(MARK) ? MARK.length : 0;
-    for (let isLast = false; !isLast; skipped = 0) {
+    for (let isFirst = true, isLast = false; !isLast; isFirst = false) {
       isLast = chunk.length < buffer.length;
-      yield { bytes: decoder ? Buffer.from(decoder.decode(chunk, { stream: !isLast })) : chunk.subarray(skipped), isLast };
+      const bytes = decoder ? Buffer.from(decoder.decode(chunk, { stream: !isLast })) : chunk;
+      // Behind a mark of two bytes, which the decoder takes, ripgrep takes a second one.
+      yield { bytes: isFirst && bytes.subarray(0, MARK.length).equals(MARK) ? bytes.subarray(MARK.length) : bytes, isLast };
       if (!isLast) chunk = fill(file);
     }
   } finally {

@@ -102,16 +102,20 @@ const start = async (desk: Desk, query: Query, args: readonly string[]): Promise
   }
 };
 
+/** A name may have line feeds, and all that the message has. */
+const UNREADABLE = /^rg: ([\s\S]+?): [^:\n]+ \(os error (\d+)\)$/gm;
+
 /** Paths that could not be read; anything else that was said is an error when the exit status says so. */
 const remarks = async (complaints: string, isFailed: boolean, query: Query): Promise<Remarks> => {
   const unreadable: string[] = [];
-  const rest: string[] = [];
-  for (const line of complaints.split('\n').filter((text) => text !== '')) {
-    const [, path, code] = /^rg: (.+): .+ \(os error (\d+)\)$/.exec(line) ?? [];
-    if (path === undefined) rest.push(line);
+  for (const [, path = '', code] of complaints.matchAll(UNREADABLE)) {
     // 2: it was removed meanwhile.
-    else if (code !== '2' && (await isOfInterest(path, query))) unreadable.push(path);
+    if (code !== '2' && (await isOfInterest(path, query))) unreadable.push(path);
   }
+  const rest = complaints
+    .replace(UNREADABLE, '')
+    .split('\n')
+    .filter((line) => line !== '');
   if (isFailed && rest.length > 0) throw failure(rest);
   return { unreadable, notes: [] };
 };

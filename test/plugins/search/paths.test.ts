@@ -85,6 +85,16 @@ describe.each(ENGINES)('with %s', (engine) => {
     chmodSync(join(desk.cwd, 'locked'), 0o755);
   });
 
+  test('B037: a name of two lines that cannot be read costs nothing else', async () => {
+    for (const name of ['a.txt', 'two\nlines: x.txt']) desk.put(name, 'hit\n');
+    chmodSync(join(desk.cwd, 'two\nlines: x.txt'), 0o000);
+    await asNobody(desk.top, async () => {
+      const { status, content } = await desk.run(engine, 'grep', { pattern: 'hit' });
+      expect([status, content.split('\n')[0]]).toEqual(['ok', 'a.txt:1:hit']);
+      expect(content).toContain('1 path could not be read');
+    });
+  });
+
   test('B037: a link to the folder above and two that name each other list each file once', { timeout: 10_000 }, async () => {
     desk.put('a/x.txt', 'hit\n');
     desk.put('y.txt', 'hit\n');
