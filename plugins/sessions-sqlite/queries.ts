@@ -2,7 +2,7 @@
 import { Kysely, SqliteDialect } from 'kysely';
 import type { EntryKind, SessionQuery, SessionRecord } from '../../kernel/index.ts';
 import type { Database } from './native.ts';
-import { recordOf, type StoredEntry, type Tables } from './tables.ts';
+import { recordOf, type SessionRow, type StoredEntry, type Tables } from './tables.ts';
 
 export interface EntryQuery {
   readonly before?: number;
@@ -34,8 +34,12 @@ const createQueries = (db: Database): Queries => {
       if (cwd !== undefined) query = query.where('cwd', '=', cwd);
       if (kind !== undefined) query = query.where('kind', '=', kind);
       if (before !== undefined) query = query.where('updated_at', '<', before);
-      const rows = await query.orderBy('updated_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
-      return rows.map(recordOf);
+      // Run as it is: Kysely would look through each of what may be ten thousand rows.
+      const { sql, parameters } = query.orderBy('updated_at', 'desc').orderBy('id', 'desc').limit(limit).compile();
+      return db
+        .prepare<unknown[], SessionRow>(sql)
+        .all(...parameters)
+        .map(recordOf);
     },
     async entries(session, { before, kinds, limit }) {
       let query = kysely.selectFrom('entries').select(['id', 'parent_id', 'seq', 'kind', 'created_at', 'data_json']).where('session_id', '=', session);

@@ -8,12 +8,11 @@ const MARGIN_MS = 86_400_000;
 /** Numbers of one millisecond. */
 const NUMBERS = 2_048;
 
-/** Goes on until all is in or the time is over; answers whether all is. Everything else goes on meanwhile. */
+/** Goes on until all is in or the time is over; answers whether all is. Everything else goes on between two pieces. */
 export const indexSome = async (connection: Connection, budgetMs: number): Promise<boolean> => {
   const endsAt = performance.now() + budgetMs;
   const newest = connection.prepare<[], { at: number | null }>('SELECT max(updated_at) AS at FROM sessions').get()?.at ?? 0;
-  for (;;) {
-    if (!connection.atomic(() => indexPiece(connection))) break;
+  while (connection.atomic(() => indexPiece(connection))) {
     if (performance.now() >= endsAt) return false;
     await setImmediate();
   }
@@ -27,25 +26,37 @@ interface Behind {
   readonly last: number;
 }
 
-/** False when there is nothing left. */
+/** What fits into the time of one transaction, each of which costs some by itself. False when there was nothing to do. */
 const indexPiece = (connection: Connection): boolean => {
-  const next = connection
-    .prepare<[], Behind>(
+  const endsAt = performance.now() + SEARCH.pieceMs;
+  const behind = connection
+    .prepare<[number], Behind>(
       `SELECT s.id, coalesce(p.seq, 0) AS "from", s.last_seq AS last FROM sessions s LEFT JOIN progress p ON p.session_id = s.id
        WHERE s.updated_at >= (SELECT seen FROM about) AND s.kind = 'conversation' AND s.last_seq > coalesce(p.seq, 0)
-       ORDER BY s.updated_at DESC LIMIT 1`,
+       ORDER BY s.updated_at DESC LIMIT ?`,
     )
-    .get();
-  if (!next) return false;
+    .all(SEARCH.sessions);
+  for (const session of behind) {
+    let { from } = session;
+    while (from < session.last) {
+      from = indexRows(connection, { ...session, from });
+      if (performance.now() >= endsAt) return true;
+    }
+  }
+  return behind.length > 0;
+};
+
+/** Answers up to where the session is in. */
+const indexRows = (connection: Connection, { id, from, last }: Behind): number => {
   const rows = connection
     .prepare<[string, number, number], Row>(
       'SELECT session_id, seq, role, created_at, content_json FROM messages WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?',
     )
-    .all(next.id, next.from, SEARCH.piece);
+    .all(id, from, SEARCH.rows);
   for (const row of rows) indexRow(connection, row);
-  const reached = rows.length < SEARCH.piece ? next.last : (rows.at(-1)?.seq ?? next.last);
-  connection.prepare<[string, number]>('INSERT INTO progress VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq').run(next.id, reached);
-  return true;
+  const reached = rows.length < SEARCH.rows ? last : (rows.at(-1)?.seq ?? last);
+  connection.prepare<[string, number]>('INSERT INTO progress VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq').run(id, reached);
+  return reached;
 };
 
 interface Row {

@@ -1,7 +1,10 @@
 /** Bounds of a search, each with its reason. */
 export const SEARCH = {
-  /** Messages that are indexed in one transaction: others wait for it. */
-  piece: 200,
+  /** Milliseconds of indexing in one transaction, for which everything else in the process waits. */
+  pieceMs: 60,
+  /** Sessions that are looked up for it at a time, and messages of one that are read. */
+  sessions: 500,
+  rows: 50,
   /** Characters of a message that are found. */
   textChars: 65_536,
   /** Milliseconds of indexing before a search answers with what there is. */
@@ -9,7 +12,7 @@ export const SEARCH = {
   /** Newest places of a word that are ranked among themselves. */
   candidates: 2_000,
   /** Newest places that are looked at for those of one project, per candidate that is wanted. */
-  lookedAt: 10,
+  lookedAt: 5,
   /** With so few places of a word, places within words are looked for as well. */
   enough: 50,
   /** Newest messages that are read for a pair of ideographs, which no index has. */

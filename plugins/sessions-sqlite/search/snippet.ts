@@ -7,7 +7,8 @@ type Snippet = SearchPlace['snippet'];
 
 export const snippetOf = (text: string, words: readonly string[]): Snippet => {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  const [first] = positionsOf(line, words);
+  const all = positionsOf(line, words);
+  const [first] = all;
   const start = onLetter(line, Math.max(0, (first?.start ?? 0) - SEARCH.beforeHit));
   const end = onLetter(line, Math.min(line.length, start + SEARCH.snippetChars));
   const parts: { text: string; isHit: boolean }[] = [];
@@ -16,8 +17,8 @@ export const snippetOf = (text: string, words: readonly string[]): Snippet => {
   };
   let at = start;
   add(start > 0 ? '…' : '', false);
-  for (const place of positionsOf(line.slice(0, end), words)) {
-    if (place.start < at) continue;
+  for (const place of all) {
+    if (place.start < at || place.end > end) continue;
     add(line.slice(at, place.start), false);
     add(line.slice(place.start, place.end), true);
     at = place.end;

@@ -27,10 +27,26 @@ export const hasLetters = (word: string): boolean => /[\p{L}\p{N}\p{Co}]/u.test(
 export const hasSigns = (word: string): boolean => /[^\p{L}\p{N}\p{M}\s]/u.test(word);
 
 /** Without case and accents, as the index has it. */
-export const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+export const folded = (text: string): string => (isPlain(text) ? text : text.normalize('NFD').replace(/\p{M}/gu, '')).toLowerCase();
+const isPlain = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
 /** Where a word begins in a text, in the original's characters. */
 export const positionsOf = (text: string, words: readonly string[]): readonly { readonly start: number; readonly end: number }[] => {
+  const { plain, starts } = letterByLetter(text);
+  const found = words.flatMap((word) => {
+    const wanted = folded(word);
+    const places: { start: number; end: number }[] = [];
+    for (let from = plain.indexOf(wanted); wanted !== '' && from >= 0; from = plain.indexOf(wanted, from + wanted.length)) {
+      places.push({ start: starts?.[from] ?? from, end: starts?.[from + wanted.length] ?? from + wanted.length });
+    }
+    return places;
+  });
+  return found.sort((a, b) => a.start - b.start);
+};
+
+/** Folded, with the place of each letter in the original; without it where they are the same. */
+const letterByLetter = (text: string): { readonly plain: string; readonly starts?: readonly number[] } => {
+  if (isPlain(text)) return { plain: text.toLowerCase() };
   const starts: number[] = [];
   let plain = '';
   let at = 0;
@@ -40,14 +56,5 @@ export const positionsOf = (text: string, words: readonly string[]): readonly { 
     plain += fold;
     at += letter.length;
   }
-  starts.push(at);
-  const found = words.flatMap((word) => {
-    const wanted = folded(word);
-    const places: { start: number; end: number }[] = [];
-    for (let from = plain.indexOf(wanted); wanted !== '' && from >= 0; from = plain.indexOf(wanted, from + wanted.length)) {
-      places.push({ start: starts[from] ?? 0, end: starts[from + wanted.length] ?? at });
-    }
-    return places;
-  });
-  return found.sort((a, b) => a.start - b.start);
+  return { plain, starts: [...starts, at] };
 };
