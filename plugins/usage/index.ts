@@ -33,12 +33,15 @@ export default definePlugin({
       if (sums) review.record('sums', sums);
     });
     scope.events.on('reply.accepted', ({ message }) => message.origin === 'model' && ledger.confirm());
-    // What was asked beside the conversation, turned back or broken off.
-    scope.hooks.ended.tap('keep the sums', async () => {
+    const keep = async (): Promise<void> => {
       const sums = ledger.write();
       if (!sums) return;
       await kept.record(sums);
       ledger.confirm();
-    });
+    };
+    // What was asked beside the conversation, turned back or broken off.
+    scope.hooks.ended.tap('keep the sums', keep);
+    // What a command asked between two turns, and what a rewind took out of the branch.
+    scope.hooks.close.tap('keep the sums', keep);
   },
 });

@@ -59,7 +59,13 @@ export class Ledger implements UsageService {
   /** What is to be recorded; undefined when all of it has been. It counts as recorded once that is confirmed. */
   write(): Sums | undefined {
     this.#written = this.#added.length;
-    return this.#written === 0 ? undefined : { ...this.sums, added: merged(this.#added) };
+    return this.#written === 0 && !this.#isAhead() ? undefined : { ...this.sums, added: merged(this.#added) };
+  }
+  #isAhead(): boolean {
+    if (!this.#own) return false;
+    const kept = this.#kept();
+    const models = kept?.session === this.#session ? Object.values(kept.models) : [];
+    return models.reduce(add, NOTHING).totalTokens < this.total().totalTokens;
   }
   confirm(): void {
     this.#added.splice(0, this.#written);

@@ -8,7 +8,7 @@ export const manifest = defineManifest({
   provides: ['usage'],
   capabilities: [],
   activation: ['session'],
-  taps: ['reply', 'ended'],
+  taps: ['reply', 'ended', 'close'],
   commands: [{ name: 'usage', summary: 'Tokens and cost of this session' }],
   inChildren: 'inherit',
 });

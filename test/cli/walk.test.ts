@@ -1,5 +1,5 @@
 /**
- * A random walk of whole processes over the sessions of one home: runs that end, are interrupted or killed, resumes, forks, clears. Each request
+ * A random walk of whole processes over the sessions of one home: runs that end, are interrupted or killed, resumes, forks, clears, compactions. Each request
  * is one that a strict provider takes and holds exactly the prompts that belong there; what was stored stays as it was; nothing runs twice.
  * `CAST_WALKS=50` takes as many; the seed of a failure is in its message.
  */
@@ -32,7 +32,7 @@ interface Moment {
 }
 type Step =
   | { readonly kind: 'run'; readonly on: 'new' | 'same' | 'other'; readonly calls: number; readonly ending: Ending; readonly end: Moment }
-  | { readonly kind: 'fork' | 'clear'; readonly on: 'same' | 'other' };
+  | { readonly kind: 'fork' | 'clear' | 'compact'; readonly on: 'same' | 'other' };
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
@@ -44,13 +44,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       end: fc.record({ behind: fc.constantFrom<Moment['behind']>('start', 'token', 'tool_start', 'tool_start'), ms: fc.nat(300) }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('fork' as const, 'clear' as const), on: fc.constantFrom('same', 'other') }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('fork' as const, 'clear' as const, 'compact' as const), on: fc.constantFrom('same', 'other') }) },
 );
 
 /** A prompt that may or may not have come to be stored before its process ended, until a request tells. */
 interface Prompt {
   readonly text: string;
   isSure: boolean;
+  /** A compaction may have taken it, and then all before it as well. */
+  mayBeGone?: true;
 }
 interface Known {
   readonly id: string;
@@ -103,9 +105,14 @@ class Walk {
     return session;
   }
 
-  async #go(kind: 'fork' | 'clear', on: 'same' | 'other'): Promise<void> {
+  async #go(kind: 'fork' | 'clear' | 'compact', on: 'same' | 'other'): Promise<void> {
     const known = this.#pick(on);
     if (!known) return;
+    if (kind === 'compact') {
+      const { code } = await this.#cast(['-s', known.id, '/compact']);
+      if (code === 0) for (const prompt of known.prompts) prompt.mayBeGone = true;
+      return;
+    }
     if (kind === 'clear') {
       const { code, stderr } = await this.#cast(['-s', known.id, '/clear']);
       // A session that its process could not even begin to store is not there.
@@ -144,7 +151,7 @@ class Walk {
     for (const request of requests) {
       expect(refusal(request.body.messages as readonly SentMessage[])).toBeUndefined();
       const sent = promptsIn(request);
-      session.prompts = session.prompts.filter((prompt) => prompt.isSure || prompt.text === text || sent.includes(prompt.text));
+      session.prompts = kept(session.prompts, (prompt) => prompt.text === text || sent.includes(prompt.text));
       for (const prompt of session.prompts) prompt.isSure ||= sent.includes(prompt.text);
       expect(sent).toEqual(session.prompts.map((prompt) => prompt.text));
     }
@@ -172,7 +179,8 @@ class Walk {
         const stored = (rows as { content_json: string }[]).flatMap((row) => /prompt-\d+ calls-\d+ pace-\d+/.exec(row.content_json)?.[0] ?? []);
         const possible = prompts.map(({ text }) => text);
         expect(possible.filter((text) => stored.includes(text))).toEqual(stored);
-        expect(stored).toEqual(expect.arrayContaining(prompts.filter(({ isSure }) => isSure).map(({ text }) => text)));
+        const sure = kept(prompts, ({ text }) => stored.includes(text)).filter(({ isSure }) => isSure);
+        expect(stored).toEqual(expect.arrayContaining(sure.map(({ text }) => text)));
       }
     } finally {
       db.close();
@@ -192,12 +200,19 @@ interface Row {
   readonly seq: number;
 }
 
+/** Without those that turned out never to have been stored, and those that a compaction took: all of them up to one. */
+const kept = (prompts: readonly Prompt[], isThere: (prompt: Prompt) => boolean): Prompt[] => {
+  const gone = prompts.findIndex((prompt) => isThere(prompt) || (prompt.isSure && !prompt.mayBeGone));
+  return prompts.slice(gone < 0 ? prompts.length : gone).filter((prompt) => prompt.isSure || isThere(prompt));
+};
+
 const textOf = (content: unknown): string => (typeof content === 'string' ? content : JSON.stringify(content ?? ''));
 const promptsIn = ({ body }: Received): readonly string[] =>
   body.messages.filter(({ role }) => role === 'user').flatMap(({ content }) => /prompt-\d+ calls-\d+ pace-\d+/.exec(textOf(content))?.[0] ?? []);
 
 /** As many calls as the newest prompt asks for, then an answer. */
 const replyTo = ({ body }: Received): Reply => {
+  if (!body.tools?.length) return say('## Goal\nThe prompts so far.');
   const at = body.messages.findLastIndex(({ role, content }) => role === 'user' && /prompt-\d+/.test(textOf(content)));
   const [, number = '', calls = '0', pace = '0'] = /prompt-(\d+) calls-(\d+) pace-(\d+)/.exec(textOf(body.messages[at]?.content)) ?? [];
   const made = body.messages.slice(at).filter(({ role }) => role === 'tool').length;

@@ -44,6 +44,31 @@ test('a rewind does not bring tokens back', async () => {
   expect(found.service?.total().totalTokens).toBe(330);
 });
 
+test('what a command asked, and what was rewound or cleared just before the end, is counted after a resume', async () => {
+  const store = createMemoryStore(manualClock());
+  const found: { service?: UsageService } = {};
+  const asking = definePlugin({
+    name: 'asking',
+    capabilities: ['model'],
+    apply: ({ registries, powers }) =>
+      void registries.commands.add({
+        name: 'ask',
+        summary: 'ask',
+        run: async (_, { signal }) => (await powers.model.ask({ purpose: 'summary', prompt: 'sum up' }, signal)).text,
+      }),
+  });
+  const plugins = [usage as never, reader(found) as never, asking as never];
+  const first = await createTestSession({ plugins, script: [say('1'), say('2')], aux: say('short'), store });
+  await first.run('one');
+  await first.run('two');
+  await first.client.rewind({ turn: 1 });
+  expect(await first.client.command('ask', '')).toMatchObject({ ok: true, result: 'short' });
+  await first.close();
+  await using again = await createTestSession({ plugins, script: [say('3')], store, session: first.id });
+  await again.run('three');
+  expect(found.service?.total().totalTokens).toBe(440);
+});
+
 test('one model of two providers has two sums', async () => {
   const found: { service?: UsageService } = {};
   const other = definePlugin({
