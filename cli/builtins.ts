@@ -2,6 +2,7 @@
 import type { Manifest, PluginRef } from '../kernel/index.ts';
 import { manifest as bash } from '../plugins/bash/manifest.ts';
 import { manifest as budget } from '../plugins/budget/manifest.ts';
+import { manifest as checkpoints } from '../plugins/checkpoints/manifest.ts';
 import { manifest as compaction } from '../plugins/compaction/manifest.ts';
 import { manifest as context } from '../plugins/context/manifest.ts';
 import { manifest as fallback } from '../plugins/fallback/manifest.ts';
@@ -27,6 +28,7 @@ const builtin = (manifest: Manifest, load: PluginRef['load']): PluginRef => ({ m
 export const builtins: readonly PluginRef[] = [
   builtin(bash, () => import('../plugins/bash/index.ts')),
   builtin(budget, () => import('../plugins/budget/index.ts')),
+  builtin(checkpoints, () => import('../plugins/checkpoints/index.ts')),
   builtin(compaction, () => import('../plugins/compaction/index.ts')),
   builtin(context, () => import('../plugins/context/index.ts')),
   builtin(fallback, () => import('../plugins/fallback/index.ts')),

@@ -1,6 +1,6 @@
 /** A call before it runs: offered, parsed, rewritten by taps, checked. */
 import type { CallBlock } from '../data.ts';
-import type { GatheredAsk } from '../hooks/hook-set.ts';
+import type { GatheredAsk, GatheredBegin } from '../hooks/hook-set.ts';
 import type { StepContext, ToolCall, ToolResult } from '../hooks/subjects.ts';
 import { canonicalPath } from '../paths.ts';
 import type { Tool } from '../plugin.ts';
@@ -10,7 +10,7 @@ import type { ToolOffer } from './offer.ts';
 import { fault, refused, unknownTool } from './outcome.ts';
 
 /** What taps get, and where votes to ask are gathered. */
-export type Draft = ToolCall & { readonly asks: GatheredAsk[] };
+export type Draft = ToolCall & { readonly asks: GatheredAsk[]; readonly begins: GatheredBegin[] };
 
 /** Ready to be judged and run. */
 export interface Ready {
@@ -89,6 +89,7 @@ const draftOf = async (
   paths: await Promise.all(tool.paths(input as never).map((path) => canonicalPath(path, session.cwd))),
   progress: (text) => session.emit('tool.progress', { id, text }),
   asks: [],
+  begins: [],
 });
 
 const frozen = <T>(value: T): T => {

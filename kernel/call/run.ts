@@ -1,4 +1,5 @@
 /** A call as it runs: judged, asked about when need be, run, reviewed. */
+import { messageOf } from '../errors.ts';
 import { runAs } from '../hooks/running.ts';
 import type { QuestionDraft, RunningCall, ToolResult } from '../hooks/subjects.ts';
 import type { Session } from '../session/session.ts';
@@ -21,17 +22,35 @@ const judgeAndRun = async (session: Session, { tool, from, draft }: Ready): Prom
   if (refusal) return refusal;
   // Allowed, and told to stop meanwhile: nothing is begun any more.
   draft.signal.throwIfAborted();
-  if (draft.effect !== 'read') await session.append([{ kind: 'started', data: { call: draft.id, tool: draft.tool } }]);
-  draft.signal.throwIfAborted();
   const call: RunningCall = { ...draft, judge: async (input) => judge(session, await redrafted(session, draft, tool, input)) };
   const body = (): Promise<string | Partial<ToolResult>> =>
     runAs({ plugin: from, where: 'tool', label: tool.name }, async () => tool.run(draft.input as never, call)).catch((error: unknown) =>
       thrownAnswer(draft.signal, error),
     );
-  const answer = await (session.generation.boundary?.run?.(call, body) ?? body());
-  const result = completed(answer);
+  const result = await between(session, draft, async () => {
+    if (draft.effect !== 'read') await session.append([{ kind: 'started', data: { call: draft.id, tool: draft.tool } }]);
+    draft.signal.throwIfAborted();
+    return completed(await (session.generation.boundary?.run?.(call, body) ?? body()));
+  });
   const isOver = result.status === 'denied' || result.status === 'aborted';
   return withNotes(isOver ? result : await session.hooks.waterfall('result', result, draft));
+};
+
+/** The work between what taps wanted done just before the call and what they do when it is over. */
+const between = async (session: Session, { begins }: Draft, work: () => Promise<ToolResult>): Promise<ToolResult> => {
+  const ends: (() => Promise<void>)[] = [];
+  let result: ToolResult | undefined;
+  try {
+    for (const { plugin, label, begin } of begins) {
+      const end = await runAs({ plugin, where: 'gate', label }, begin);
+      ends.push(() => runAs({ plugin, where: 'gate', label }, () => end(result)));
+    }
+    result = await work();
+    return result;
+  } finally {
+    // What has been done stays done, whatever becomes of its record.
+    for (const end of ends.toReversed()) await end().catch((error: unknown) => session.warn(messageOf(error)));
+  }
 };
 
 /** What a call that may not run answers with. */

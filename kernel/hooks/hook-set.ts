@@ -1,6 +1,7 @@
 /** The hooks of one generation: tapable underneath, guarded taps on top, typed ways to fire them. */
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook } from 'tapable';
 import { HOOKS, type CallHooks, type HookClass, type HookName, type Hooks } from './catalogue.ts';
+import type { ToolResult } from './subjects.ts';
 import { decide, guardAsync, guardSync, isGuard, keyOf, type FaultObserver, type TapRecord } from './guard.ts';
 
 type All = Hooks & CallHooks<string>;
@@ -117,7 +118,11 @@ export class HookSet {
 const gather =
   (run: (subject: unknown, context: unknown) => Promise<unknown>, tap: TapRecord) =>
   async (subject: unknown, context: unknown): Promise<unknown> => {
-    const vote = (await run(subject, context)) as { deny?: string; ask?: string; rule?: string } | undefined;
+    const vote = (await run(subject, context)) as { deny?: string; ask?: string; rule?: string; begin?: GatheredBegin['begin'] } | undefined;
+    if (vote?.begin !== undefined && vote.deny === undefined) {
+      (subject as { begins: GatheredBegin[] }).begins.push({ plugin: tap.plugin, label: tap.label, begin: vote.begin });
+      if (vote.ask === undefined) return undefined;
+    }
     if (vote?.ask === undefined || vote.deny !== undefined) return vote === undefined ? undefined : { ...vote, by: tap.plugin };
     (subject as { asks: GatheredAsk[] }).asks.push({ plugin: tap.plugin, text: vote.ask, ...(vote.rule === undefined ? {} : { rule: vote.rule }) });
     return undefined;
@@ -129,6 +134,11 @@ const signed =
     const outcome = await run(subject, context);
     return outcome === undefined ? undefined : { ...(outcome as object), by: tap.plugin };
   };
+export interface GatheredBegin {
+  readonly plugin: string;
+  readonly label: string;
+  readonly begin: () => Promise<(result: ToolResult | undefined) => Promise<void>>;
+}
 export interface GatheredAsk {
   readonly plugin: string;
   readonly text: string;

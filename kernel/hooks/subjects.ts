@@ -223,6 +223,11 @@ export type Vote =
   | { readonly deny: string; readonly endsTurn?: boolean; readonly code?: string }
   /** `rule` is what "always" would remember. */
   | { readonly ask: string; readonly rule?: string }
+  /**
+   * Run once the call is allowed, after every question and just before it begins; a throw refuses the call. What it answers with is
+   * run when the call is over, however it ended.
+   */
+  | { readonly begin: () => Promise<(result: ToolResult | undefined) => Promise<void>> }
   | undefined;
 
 export interface Choice {
