@@ -1,13 +1,13 @@
 /** `/undo` and `/rewind`. */
 import { CastError, type CommandContext, messageOf, type Powers, type SessionFace, type Sketch } from '../../kernel/index.ts';
-import type { Mark } from './index.ts';
+import type { Mark } from './marks.ts';
 import { LIMITS } from './limits.ts';
 import { changedIn, type Plan, planFor } from './plan.ts';
 import type { Points } from './points.ts';
 import { type Prompt, promptsOf } from './prompts.ts';
 import { removeEmpty, restore } from './restore.ts';
 import type { Move } from './unwind.ts';
-import { conflictText, type Done, doneText, NOTHING_TO_UNDO, previewText } from './wording.ts';
+import { conflictText, type Done, doneText, NOTHING_TO_UNDO, type Part, previewText } from './wording.ts';
 
 export interface Desk {
   readonly session: SessionFace;
@@ -16,7 +16,6 @@ export interface Desk {
   readonly points: Points;
   readonly process: Powers['process'];
 }
-export type Part = 'conversation' | 'files' | 'both';
 
 export const undo = async (desk: Desk, at: CommandContext): Promise<string> => {
   for await (const prompt of promptsOf(desk.session)) return goBack(prompt, 'both', desk, at);

@@ -1,22 +1,12 @@
-import { checkedBy, definePlugin, messageOf, type ToolCall } from '../../kernel/index.ts';
+import { definePlugin, messageOf, type ToolCall } from '../../kernel/index.ts';
 import { manifest } from './manifest.ts';
-
-/** A turn with changes. It belongs to the session that made it: what a fork copies is none of its own. */
-export interface Mark {
-  readonly turn: number;
-  readonly point: string;
-  readonly session: string;
-}
-const isMark = ({ turn, point, session }: Partial<Mark>): boolean => Number.isInteger(turn) && typeof point === 'string' && typeof session === 'string';
-const MARK = checkedBy<Mark>('a point', isMark);
-/** Turns with changes that a branch remembers. */
-const MARKS = 2_000;
+import { MARK, type Mark, MAX_MARKS } from './marks.ts';
 
 export default definePlugin({
   ...manifest,
   apply(scope) {
     const { session, registries, home, powers } = scope;
-    const marks = scope.state<readonly Mark[], typeof MARK>({ name: 'points', data: MARK, initial: [], fold: (all, mark) => [...all, mark].slice(-MARKS) });
+    const marks = scope.state<readonly Mark[], typeof MARK>({ name: 'points', data: MARK, initial: [], fold: (all, mark) => [...all, mark].slice(-MAX_MARKS) });
     const own = (): readonly Mark[] => marks.value.filter((mark) => mark.session === session.id);
     const load = async () => {
       const [{ Points }, { Recorder }] = await Promise.all([import('./points.ts'), import('./recorder.ts')]);

@@ -35,14 +35,17 @@ const hunksOf = (base: readonly string[], made: readonly string[]): readonly Hun
   const hunks: Hunk[] = [];
   let at = 0;
   for (const { added, removed, value } of parts) {
-    const last = hunks.at(-1);
-    const joins = last?.to === at && (added || removed);
-    if (!added && !removed) at += value.length;
-    else if (joins) hunks[hunks.length - 1] = { from: last.from, to: at + (removed ? value.length : 0), lines: added ? [...last.lines, ...value] : last.lines };
-    else hunks.push({ from: at, to: at + (removed ? value.length : 0), lines: added ? value : [] });
-    if (removed) at += value.length;
+    const to = added ? at : at + value.length;
+    if (added || removed) add(hunks, { from: at, to, lines: added ? value : [] });
+    at = to;
   }
   return hunks;
+};
+/** What is taken out and what is put in at one place are one change. */
+const add = (hunks: Hunk[], hunk: Hunk): void => {
+  const last = hunks.at(-1);
+  if (last?.to === hunk.from) hunks[hunks.length - 1] = { from: last.from, to: hunk.to, lines: [...last.lines, ...hunk.lines] };
+  else hunks.push(hunk);
 };
 
 /** Undefined where two of them touch and are not the same. */

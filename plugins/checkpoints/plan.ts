@@ -1,7 +1,7 @@
 /** What taking turns back would do to files. */
 import type { Powers } from '../../kernel/index.ts';
 import { Git } from './git.ts';
-import type { Mark } from './index.ts';
+import type { Mark } from './marks.ts';
 import type { Change, Points, Step, Untracked } from './points.ts';
 import { changesSince } from './tree.ts';
 import { type Move, unwind } from './unwind.ts';

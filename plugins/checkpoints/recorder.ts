@@ -64,29 +64,17 @@ export class Recorder {
   }
 
   async #end(step: Step, around: Around | undefined, write: (step: Step) => Promise<void>, result: ToolResult | undefined): Promise<void> {
-    const { images } = this.#at.points;
     // It goes on: what it will have changed is not known yet, so its step stays open.
-    if (goesOn(result)) {
-      const untracked = around?.tree ? [] : [{ path: around?.top ?? '', why: 'a command went on here in the background; what it changed later is not known' }];
-      await write({ ...step, untracked: [...step.untracked, ...untracked], ...(around?.tree ? { tree: around.tree } : {}) });
-      return;
-    }
-    const looked = await Promise.all(step.changes.map(async (change) => ({ ...change, after: await keep(change.path, images) })));
+    if (goesOn(result)) return write(around?.tree ? { ...step, tree: around.tree } : { ...step, untracked: [...step.untracked, leftOpen(around)] });
+    const looked = await Promise.all(step.changes.map(async (change) => ({ ...change, after: await keep(change.path, this.#at.points.images) })));
     const made = around ? await this.#found(around) : NOTHING;
     const own = new Set(step.changes.map(({ path }) => path));
-    const changes = [...looked, ...made.changes.filter(({ path }) => !own.has(path))].filter(
-      ({ before, after }) => after === undefined || !isSame(before, after),
-    );
-    const covered = new Set([...own, ...changes.map(({ path }) => path)]);
-    const late = (result?.changed ?? []).filter((path) => !covered.has(path) && !around?.tree);
-    const untracked = [...step.untracked, ...made.untracked, ...late.map((path) => ({ path, why: `changed by ${step.tool}, which had not said so before` }))];
+    const changes = [...looked, ...made.changes.filter(({ path }) => !own.has(path))].filter(({ before, after }) => !after || !isSame(before, after));
     for (const { path } of changes) this.#known.add(path);
-    await write({
-      ...step,
-      changes,
-      untracked: once(untracked.filter(({ path }) => !covered.has(path))),
-      folders: [...new Set([...step.folders, ...made.folders])],
-    });
+    const covered = new Set([...own, ...changes.map(({ path }) => path)]);
+    const late = around?.tree ? [] : (result?.changed ?? []).map((path) => ({ path, why: `changed by ${step.tool}, which had not said so before` }));
+    const untracked = [...step.untracked, ...late, ...made.untracked].filter(({ path }) => !covered.has(path));
+    await write({ ...step, changes, untracked: once(untracked), folders: [...new Set([...step.folders, ...made.folders])] });
   }
 
   async #found({ git, top, tree, scan: scanned }: Around): Promise<Found> {
@@ -113,6 +101,11 @@ interface Found {
   readonly folders: readonly string[];
 }
 const NOTHING: Found = { changes: [], untracked: [], folders: [] };
+
+const leftOpen = (around: Around | undefined): Untracked => ({
+  path: around?.top ?? '',
+  why: 'a command went on here in the background; what it changed later is not known',
+});
 
 /** Tools say in their details which task goes on. */
 const goesOn = (result: ToolResult | undefined): boolean => {

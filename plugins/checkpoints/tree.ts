@@ -17,16 +17,17 @@ export const snapshot = async (git: Git, top: string, images: Images, since: num
   const [index, paths] = await Promise.all([git.index(), git.dirty()]);
   const hash = hashOf(index);
   if (!(await images.put(hash, index))) throw new Error('there is no room for more in the checkpoints of this session');
-  const dirty: Record<string, FileState> = Object.create(null) as Record<string, FileState>;
+  return { top, index: hash, dirty: await keepAll(top, paths, images), since };
+};
+const keepAll = async (top: string, paths: readonly string[], images: Images): Promise<Readonly<Record<string, FileState>>> => {
+  const states: [string, FileState][] = [];
   let bytes = 0;
-  for (const [number, path] of paths.entries()) {
-    const stat = number < LIMITS.dirtyFiles ? await statOf(join(top, path)) : undefined;
-    const isOver = number >= LIMITS.dirtyFiles || bytes + Number(stat?.size ?? 0) > LIMITS.dirtyBytes;
+  for (const path of paths) {
+    bytes += Number((await statOf(join(top, path)))?.size ?? 0);
     // An unknown one is never put back or removed, so nothing is lost by not knowing it.
-    dirty[path] = isOver ? UNKNOWN : await keep(join(top, path), images);
-    bytes += isOver ? 0 : Number(stat?.size ?? 0);
+    states.push([path, states.length < LIMITS.dirtyFiles && bytes <= LIMITS.dirtyBytes ? await keep(join(top, path), images) : UNKNOWN]);
   }
-  return { top, index: hash, dirty, since };
+  return Object.fromEntries(states);
 };
 const UNKNOWN: FileState = { kind: 'other', what: 'one of too many changed files', mark: 'unknown' };
 
@@ -61,12 +62,13 @@ export const changesSince = async (git: Git, tree: Tree, images: Images): Promis
 const suspectsOf = (was: ReadonlyMap<string, Indexed>, is: ReadonlyMap<string, Indexed>, tree: Tree, dirty: readonly string[]): readonly string[] => {
   const found = new Set([...Object.keys(tree.dirty), ...dirty]);
   if (is !== was) {
-    for (const [path, { id, mode }] of was) if (is.get(path)?.id !== id || is.get(path)?.mode !== mode) found.add(path);
+    for (const [path, entry] of was) if (!isSameEntry(entry, is.get(path))) found.add(path);
     for (const path of is.keys()) if (!was.has(path)) found.add(path);
   }
   // Repositories inside of this one have an index of their own.
   return [...found].filter((path) => was.get(path)?.mode !== GITLINK && !path.endsWith('/'));
 };
+const isSameEntry = (one: Indexed, other: Indexed | undefined): boolean => one.id === other?.id && one.mode === other.mode;
 const GITLINK = '160000';
 
 /** Undefined for what was as the index says, but not byte for byte: git converts line ends, and filters do as they like. */
@@ -95,9 +97,12 @@ const stateOf = async (bytes: Buffer, mode: string, now: FileState | undefined, 
   if (mode === '120000') return { kind: 'link', to: bytes.toString('utf8') };
   const hash = hashOf(bytes);
   await images.put(hash, bytes);
-  const runs = mode === '100755';
-  const others = now?.kind === 'file' && ((now.mode & 0o100) !== 0) === runs ? now.mode : runs ? 0o755 : 0o644;
-  return { kind: 'file', hash, mode: others, size: bytes.length };
+  return { kind: 'file', hash, mode: modeLike(now, mode === '100755'), size: bytes.length };
+};
+
+const modeLike = (now: FileState | undefined, runs: boolean): number => {
+  if (now?.kind === 'file' && ((now.mode & 0o100) !== 0) === runs) return now.mode;
+  return runs ? 0o755 : 0o644;
 };
 
 /** A new file that is older than the command was moved here, or was ignored before: it is somebody's, and is not removed. */

@@ -42,29 +42,33 @@ const lookOf = async (state: FileState, images: Images): Promise<Look | undefine
   return bytes && { state, bytes };
 };
 
+type Back = (Look & { readonly isMerged: boolean }) | string;
+
 /** A text says why it cannot be done without a person. */
-const takeBack = async (now: Look, { before, after }: Change, images: Images): Promise<(Look & { isMerged: boolean }) | string> => {
+const takeBack = async (now: Look, { before, after }: Change, images: Images): Promise<Back> => {
   if (isSame(now.state, before)) return { ...now, isMerged: false };
   if (!after) return 'a command that had not ended may have changed it, or somebody else';
-  if (after.kind === 'other') return notKept(after);
+  for (const each of [before, after]) if (each.kind === 'other') return notKept(each);
   const wanted = await lookOf(before, images);
-  if (!wanted) return before.kind === 'other' ? notKept(before) : 'its earlier content was not kept';
-  if (isSame(now.state, after)) return { ...wanted, isMerged: false };
+  if (!wanted) return 'its earlier content was not kept';
+  return isSame(now.state, after) ? { ...wanted, isMerged: false } : mergeInto(now, after, wanted, images);
+};
+
+const mergeInto = async (now: Look, after: FileState, wanted: Look, images: Images): Promise<Back> => {
   const { state } = now;
   if (state.kind === 'absent') return 'it has been deleted since';
   if (state.kind !== 'file' || after.kind !== 'file') return 'something else is there now';
   if (wanted.state.kind !== 'file') return 'it has been changed since';
-  const base = await images.get(after.hash);
-  const bytes = base && now.bytes && wanted.bytes && mergedBytes(base, now, wanted.bytes, after.hash);
+  const bytes = await mergedBytes(now, after.hash, wanted, images);
   if (!bytes) return 'it has been changed since, in the same lines';
   const mode = state.mode === after.mode ? wanted.state.mode : state.mode;
   return { state: { kind: 'file', hash: hashOf(bytes), mode, size: bytes.length }, bytes, isMerged: true };
 };
 const notKept = (state: Extract<FileState, { kind: 'other' }>): string => `it was ${state.what} and was not kept`;
 
-const mergedBytes = (base: Buffer, now: Look, wanted: Buffer, hash: string): Buffer | undefined => {
-  if (!now.bytes) return undefined;
+const mergedBytes = async (now: Look, hash: string, wanted: Look, images: Images): Promise<Buffer | undefined> => {
   // Only its mode has changed since.
-  if (now.state.kind === 'file' && now.state.hash === hash) return wanted;
-  return merge(base, now.bytes, wanted);
+  if (now.state.kind === 'file' && now.state.hash === hash) return wanted.bytes;
+  const base = await images.get(hash);
+  return base && now.bytes && wanted.bytes && merge(base, now.bytes, wanted.bytes);
 };

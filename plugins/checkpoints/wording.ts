@@ -1,11 +1,12 @@
 /** What a person is told of a rewind. */
 import { relative } from 'node:path';
-import type { Part } from './command.ts';
 import { LIMITS } from './limits.ts';
 import type { Plan } from './plan.ts';
 import type { Untracked } from './points.ts';
 import type { Prompt } from './prompts.ts';
 import type { Move } from './unwind.ts';
+
+export type Part = 'conversation' | 'files' | 'both';
 
 export const NOTHING_TO_UNDO = 'There is nothing to undo.';
 

@@ -91,7 +91,12 @@ const bytesBelow = (folder: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .map((entry) => [join(entry.parentPath, entry.name), createHash('sha256').update(readFileSync(join(entry.parentPath, entry.name))).digest('hex')]),
+      .map((entry) => [
+        join(entry.parentPath, entry.name),
+        createHash('sha256')
+          .update(readFileSync(join(entry.parentPath, entry.name)))
+          .digest('hex'),
+      ]),
   );
 
 export const memoryStore = () => createMemoryStore(systemClock);

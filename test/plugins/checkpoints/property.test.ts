@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hasGit, openDesk } from './desk.ts';
+import { type Desk, hasGit, openDesk } from './desk.ts';
 
 const NAMES = ['a', 'b', 'sub/c'] as const;
 const LINES = 8;
@@ -27,6 +27,62 @@ const act: fc.Arbitrary<Act> = fc.record({
 const fresh = (): string[] => Array.from({ length: LINES }, (_, index) => `line ${index}`);
 const textOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
+/** What is there, and what would be there without the agent. */
+class World {
+  readonly now: Model;
+  readonly alone: Model;
+  readonly byUser = new Set<string>();
+  readonly byAgent = new Set<string>();
+  /** Files of which it cannot be said line by line what would be there. */
+  readonly doubts = new Set<string>();
+  readonly #owners = new Map<string, Act['by']>();
+
+  constructor(present: readonly string[]) {
+    this.now = new Map(NAMES.map((name) => [name, present.includes(name) ? fresh() : undefined]));
+    this.alone = new Map(this.now);
+  }
+
+  /** The lines after an act; null when there is nothing to do. */
+  next({ by, how, name, spot }: Act, number: number): string[] | undefined | null {
+    const lines = this.now.get(name);
+    if (how === 'delete' && !lines) return null;
+    const next = how === 'delete' ? undefined : (lines ?? fresh()).with(spot, `${by} ${number}`);
+    const isWhole = !lines || !next;
+    if (by === 'agent') this.byAgent.add(name);
+    else this.#userMakes(name, next, spot, number, isWhole);
+    this.#owners.set(`${name} ${spot}`, by);
+    this.now.set(name, next);
+    return next;
+  }
+  #userMakes(name: string, next: string[] | undefined, spot: number, number: number, isWhole: boolean): void {
+    const kept = this.alone.get(name);
+    if (this.byAgent.has(name) && (isWhole || !kept || this.#owners.get(`${name} ${spot}`) === 'agent')) this.doubts.add(name);
+    this.byUser.add(name);
+    this.alone.set(name, next && kept && !isWhole ? kept.with(spot, `user ${number}`) : next);
+  }
+}
+
+const play = async (desk: Desk, world: World, acts: readonly Act[]): Promise<void> => {
+  for (const [number, act] of acts.entries()) {
+    const existed = world.now.get(act.name) !== undefined;
+    const next = world.next(act, number);
+    if (next === null) continue;
+    if (act.by === 'agent') await desk.turn(`step ${number}`, ...callsOf(act.how, act.name, next, existed));
+    else if (next) desk.put(act.name, textOf(next));
+    else rmSync(join(desk.cwd, act.name));
+  }
+};
+
+const check = (desk: Desk, world: World, said: string): void => {
+  for (const name of NAMES) {
+    const isNamed = said.includes(`  ${name}: it `);
+    // Left as it is, and only where the user has done something to it.
+    if (isNamed) expect(world.byUser.has(name)).toBe(true);
+    if (isNamed || !world.byAgent.has(name)) expect(desk.text(name)).toBe(shown(world.now.get(name)));
+    else if (!world.doubts.has(name)) expect(desk.text(name)).toBe(shown(world.alone.get(name)));
+  }
+};
+
 test.skipIf(!hasGit)('any series of changes of both', { timeout: 100_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 7 }), fc.subarray([...NAMES]), async (acts, present) => {
@@ -35,46 +91,11 @@ test.skipIf(!hasGit)('any series of changes of both', { timeout: 100_000 }, asyn
       for (const name of present) desk.put(name, textOf(fresh()));
       desk.git('add', '.');
       desk.git('commit', '-qm', 'first');
-      const gitBefore = desk.gitBytes();
-      const now: Model = new Map(NAMES.map((name) => [name, present.includes(name) ? fresh() : undefined]));
-      // What would be there without the agent; undefined in the set of doubts where that cannot be said line by line.
-      const alone: Model = new Map([...now].map(([name, lines]) => [name, lines && [...lines]]));
-      const userTouched = new Set<string>();
-      const agentTouched = new Set<string>();
-      const doubts = new Set<string>();
-      const owners = new Map<string, 'agent' | 'user'>();
-      for (const [number, { by, how, name, spot }] of acts.entries()) {
-        const lines = now.get(name);
-        const word = `${by} ${number}`;
-        const place = `${name} ${spot}`;
-        const next = how === 'delete' ? undefined : (lines ? [...lines] : fresh()).with(spot, word);
-        if (how === 'delete' && !lines) continue;
-        const createsOrDeletes = !lines || !next;
-        if (by === 'user') {
-          if (agentTouched.has(name) && (createsOrDeletes || !alone.get(name) || owners.get(place) === 'agent')) doubts.add(name);
-          userTouched.add(name);
-          const kept = alone.get(name);
-          alone.set(name, next && (kept && !createsOrDeletes ? kept.with(spot, word) : [...next]));
-          if (next) desk.put(name, textOf(next));
-          else rmSync(join(desk.cwd, name));
-        } else {
-          agentTouched.add(name);
-          await desk.turn(`step ${number}`, ...callsOf(how, name, next));
-        }
-        owners.set(place, by);
-        now.set(name, next);
-      }
-      const prompts = desk.session.events('turn.started').length;
-      const said = prompts === 0 ? '' : await desk.command('rewind', '1');
-      for (const name of NAMES) {
-        if (!agentTouched.has(name)) expect(desk.text(name)).toBe(shown(now.get(name)));
-        else if (said.includes(`  ${name}: it `)) {
-          // Left as it is, and only where the user has done something to it.
-          expect(userTouched.has(name)).toBe(true);
-          expect(desk.text(name)).toBe(shown(now.get(name)));
-        } else if (!doubts.has(name)) expect(desk.text(name)).toBe(shown(alone.get(name)));
-      }
-      expect(desk.gitBytes()).toEqual(gitBefore);
+      const before = desk.gitBytes();
+      const world = new World(present);
+      await play(desk, world, acts);
+      check(desk, world, world.byAgent.size === 0 ? '' : await desk.command('rewind', '1'));
+      expect(desk.gitBytes()).toEqual(before);
     }),
     { numRuns: 25, interruptAfterTimeLimit: 80_000 },
   );
@@ -82,13 +103,11 @@ test.skipIf(!hasGit)('any series of changes of both', { timeout: 100_000 }, asyn
 
 const shown = (lines: readonly string[] | undefined): string | undefined => lines && textOf(lines);
 
-const callsOf = (how: Act['how'], name: string, next: readonly string[] | undefined): readonly (readonly [string, object])[] => {
+const callsOf = (how: Act['how'], name: string, next: readonly string[] | undefined, existed: boolean): readonly (readonly [string, object])[] => {
   if (!next) return [['bash', { command: `rm '${name}'` }]];
   const content = textOf(next);
   if (how === 'bash') return [['bash', { command: `mkdir -p sub; printf '%s' '${content}' > '${name}'` }]];
-  return [
-    ['bash', { command: `test -e '${name}' || true` }],
-    ['read_if', { path: name }],
-    ['write', { path: name, content }],
-  ].filter(([tool]) => tool !== 'read_if') as readonly (readonly [string, object])[];
+  // What has changed since it was read is not overwritten.
+  const read = existed ? [['read', { path: name }] as const] : [];
+  return [...read, ['write', { path: name, content }]];
 };

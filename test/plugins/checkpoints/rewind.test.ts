@@ -133,7 +133,7 @@ test('undo goes past a compaction', async () => {
   await desk.turn('second');
   await desk.turn('third');
   await desk.command('short');
-  expect(desk.session.events('compacted')).toHaveLength(1);
+  await expect.poll(() => desk.session.events('compacted').length).toBe(1);
   await desk.command('rewind', '1');
   expect(desk.text('a.txt')).toBeUndefined();
   expect(await desk.session.entries()).toEqual([]);
