@@ -10,7 +10,7 @@ export default definePlugin({
     const own = (): readonly Mark[] => marks.value.filter((mark) => mark.session === session.id);
     const load = async () => {
       const [{ Points }, { Recorder }] = await Promise.all([import('./points.ts'), import('./recorder.ts')]);
-      const points = new Points(home, session.id);
+      const points = new Points(home, session.id, () => scope.clock.now());
       return { points, recorder: await Recorder.open({ points, process: powers.process, home, now: () => scope.clock.now() }, own()) };
     };
     let loading: ReturnType<typeof load> | undefined;

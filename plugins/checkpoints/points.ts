@@ -47,9 +47,11 @@ export class Points {
   readonly images: Images;
   readonly #top: string;
   readonly #folder: string;
+  readonly #now: () => number;
   #isPrepared = false;
 
-  constructor(home: string, session: string) {
+  constructor(home: string, session: string, now: () => number) {
+    this.#now = now;
     this.#top = join(home, 'checkpoints');
     // A session's id comes from a store, so it is no path before it is made one.
     this.#folder = join(this.#top, encodeURIComponent(session).replaceAll('.', '%2E'));
@@ -87,13 +89,13 @@ export class Points {
     this.#isPrepared = true;
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     // The age of a folder is when it was last used.
-    const now = new Date();
+    const now = new Date(this.#now());
     await utimes(this.#folder, now, now);
-    await prune(this.#top, this.#folder);
+    await prune(this.#top, this.#folder, this.#now());
   }
 }
 
-const prune = async (top: string, own: string): Promise<void> => {
+const prune = async (top: string, own: string, now: number): Promise<void> => {
   const folders: { path: string; usedAt: number; bytes: number }[] = [];
   for (const name of await readdir(top)) {
     const path = join(top, name);
@@ -103,6 +105,6 @@ const prune = async (top: string, own: string): Promise<void> => {
   let room = LIMITS.totalBytes - LIMITS.sessionBytes;
   for (const { path, usedAt, bytes } of folders.toSorted((one, other) => other.usedAt - one.usedAt)) {
     room -= bytes;
-    if (room < 0 || usedAt < Date.now() - LIMITS.keptMs) await rm(path, { recursive: true, force: true });
+    if (room < 0 || usedAt < now - LIMITS.keptMs) await rm(path, { recursive: true, force: true });
   }
 };
