@@ -21,3 +21,7 @@ export { checkedBy, describeIssue, jsonSchema, validate } from './schema.ts';
 export type { In, JsonSchema, JsonSchemaSource, Out, Schema, SchemaIssue, SchemaOutcome } from './schema.ts';
 export { isToolError, ToolError } from './tool-error.ts';
 export { estimateMessage, estimateRequest, estimateText } from './tokens.ts';
+export { foldText, saidIn, wordsIn } from './session/searchable.ts';
+export type { Candidate, MetadataHit, Query, Term } from './session/text-search.ts';
+/** For stores: what a query asks for, how hits are ranked, and what is shown of them. Loaded by the first search. */
+export const loadTextSearch = (): Promise<typeof import('./session/text-search.ts')> => import('./session/text-search.ts');

@@ -60,6 +60,39 @@ export interface BranchQuery {
   readonly until?: (entry: Entry) => boolean;
 }
 
+export interface SearchQuery {
+  /** Words, each of which has to be there, at the beginning of a word or within one. No sign has a meaning of its own. */
+  readonly text: string;
+  /** Default: all projects. */
+  readonly root?: string;
+  /** Sessions at most. */
+  readonly limit: number;
+  /** How many times further back it looks than at first: among the newest 2,000 hits of each word, and 2,000 more for each. */
+  readonly more?: number;
+}
+export type SearchMatch = 'title' | 'path' | 'id' | 'model' | 'message';
+export interface Snippet {
+  /** Of the message's entry. */
+  readonly seq: number;
+  readonly text: string;
+  /** Parts of `text` that were looked for, as start and end. */
+  readonly marks: readonly (readonly [start: number, end: number])[];
+}
+export interface SearchHit {
+  readonly session: SessionRecord;
+  readonly match: SearchMatch;
+  /** Of the message that fits best; absent when only what describes the session was found. */
+  readonly snippet?: Snippet;
+}
+export interface SearchAnswer {
+  /** The best first: by what describes a session, then by what was said in it. */
+  readonly hits: readonly SearchHit[];
+  /** Whether there are hits further back than was looked. */
+  readonly hasMore: boolean;
+  /** Messages that cannot be found yet: they were stored before there was a search, or saved from a damaged file. */
+  readonly waiting: number;
+}
+
 /** All of it may be asynchronous. Errors are CastErrors with codes in STORE_ and SESSION_. */
 export interface Store {
   readonly name: string;
@@ -78,6 +111,8 @@ export interface Store {
   branch(id: string, query?: BranchQuery): Later<readonly Entry[]>;
   /** Entries of every branch, newest first. */
   read(id: string, query: { readonly before?: number; readonly limit: number; readonly kinds?: readonly EntryKind[] }): Later<readonly Entry[]>;
+  /** Conversations in which something was said, or which are described so. */
+  search?(query: SearchQuery): Later<SearchAnswer>;
   /** Removes a session and all that belongs to it. */
   remove(id: string): Later<void>;
   close(): Later<void>;

@@ -3,6 +3,7 @@ import { CastError, type Append, type Entry } from '../../kernel/index.ts';
 import type { Connection } from './database.ts';
 import { contentJson, messageIn, summarise } from './projection.ts';
 import { standingOf, unknownSession } from './records.ts';
+import { indexEntry, isSearched } from './search-index.ts';
 import type { StoredEntry } from './tables.ts';
 
 /** To be called in a transaction, and by whoever holds the session. */
@@ -13,6 +14,7 @@ export const appendEntries = (connection: Connection, session: string, batch: re
   for (const entry of batch) {
     if (entry.seq <= last) throw new CastError('INTERNAL', `Entry ${entry.id} of session ${session} has the number ${entry.seq}, which does not rise.`);
     insertEntry(connection, session, entry, true);
+    if (isSearched(standing.kind)) indexEntry(connection, session, entry);
     last = entry.seq;
   }
   setInContext(connection, session, how.leave ?? [], false);

@@ -7,6 +7,37 @@ export interface Migration {
   readonly sql: string;
 }
 
+/** Everything that is stored waits to be indexed. */
+export const BACKLOG = `INSERT OR REPLACE INTO search_backlog SELECT 1, max(rowid) + 1, 4294967296 FROM messages HAVING max(rowid) IS NOT NULL;`;
+
+/** What a search reads. All of it can be made anew from the messages. */
+export const SEARCH_TABLES = `
+  CREATE TABLE search_messages (
+    id INTEGER NOT NULL PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    chars INTEGER NOT NULL,
+    UNIQUE (session_id, seq),
+    FOREIGN KEY (session_id, seq) REFERENCES messages (session_id, seq) ON DELETE CASCADE
+  );
+  CREATE VIRTUAL TABLE search_words USING fts5(words, content = '', contentless_delete = 1, detail = none, prefix = '2 3', tokenize = 'ascii');
+  CREATE VIRTUAL TABLE search_parts USING fts5(text, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram');
+  CREATE VIRTUAL TABLE search_vocabulary USING fts5vocab(search_words, instance);
+  CREATE TRIGGER search_forgets AFTER DELETE ON search_messages
+  BEGIN
+    DELETE FROM search_words WHERE rowid = OLD.id;
+    DELETE FROM search_parts WHERE rowid = OLD.id;
+  END;
+
+  -- One row while messages wait to be searchable: those below rowid. Filled in small pieces, for it takes seconds for each 10,000.
+  CREATE TABLE search_backlog (
+    one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+    below INTEGER NOT NULL,
+    next_id INTEGER NOT NULL
+  );
+  ${BACKLOG}
+`;
+
 /** The version of a migration is its place, from 1. */
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -76,6 +107,17 @@ export const MIGRATIONS: readonly Migration[] = [
         place TEXT,
         beat_at INTEGER NOT NULL
       );
+    `,
+  },
+  {
+    name: 'search, and projects that move',
+    sql: `
+      -- What tells the folder of a project from others, wherever it is moved.
+      ALTER TABLE sessions ADD COLUMN folder TEXT;
+      CREATE INDEX sessions_by_folder ON sessions (folder, updated_at) WHERE folder IS NOT NULL;
+
+      -- Newer messages have higher numbers; those from before the search get theirs below this one.
+      ${SEARCH_TABLES}
     `,
   },
 ];

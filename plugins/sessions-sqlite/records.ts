@@ -1,6 +1,7 @@
 /** The rows of sessions. */
 import { CastError, type SessionPatch, type SessionRecord } from '../../kernel/index.ts';
 import type { Connection } from './database.ts';
+import { folderOf } from './files.ts';
 import { recordOf, SESSION_COLUMNS, type SessionRow } from './tables.ts';
 
 export const unknownSession = (id: string): CastError =>
@@ -12,10 +13,10 @@ export const findSession = (connection: Connection, id: string): SessionRecord |
 };
 
 /** What an append goes on from. */
-export type Standing = Pick<SessionRow, 'title' | 'messages' | 'head' | 'last_seq'>;
+export type Standing = Pick<SessionRow, 'title' | 'messages' | 'head' | 'last_seq' | 'kind'>;
 
 export const standingOf = (connection: Connection, id: string): Standing | undefined =>
-  connection.prepare<[string], Standing>('SELECT title, messages, head, last_seq FROM sessions WHERE id = ?').get(id);
+  connection.prepare<[string], Standing>('SELECT title, messages, head, last_seq, kind FROM sessions WHERE id = ?').get(id);
 
 export const insertSession = (connection: Connection, record: SessionRecord): void => {
   const insert = connection.prepare<[SessionRow]>(
@@ -36,6 +37,7 @@ export const insertSession = (connection: Connection, record: SessionRecord): vo
     messages: 0,
     created_at: record.createdAt,
     updated_at: record.updatedAt,
+    folder: folderOf(record.root),
   });
 };
 

@@ -4,6 +4,7 @@ import { buildingPlace, identityOf, prepareFile, removeDatabase, replaceDamaged 
 import { insertEntry } from './entries.ts';
 import { Sqlite, type Database, type Statement } from './native.ts';
 import { summarise, type Summary } from './projection.ts';
+import { indexLater } from './search-index.ts';
 import { entriesOf, LEASE_COLUMNS, SESSION_COLUMNS, type EntryRow, type LeaseRow, type MessageRow, type SessionRow } from './tables.ts';
 
 /** Rows that are copied at most: a recovery must end. */
@@ -44,9 +45,13 @@ const buildFrom = (damaged: Database, building: string, now: number): { sessions
 };
 
 const copyAll = (damaged: Database, fresh: Connection): { sessions: number; entries: number } => {
-  for (const row of readable<SessionRow>(damaged, 'sessions')) attempt(() => insertRow(fresh, 'sessions', SESSION_COLUMNS, row));
+  for (const row of readable<SessionRow>(damaged, 'sessions')) {
+    // The file may be of an older version.
+    attempt(() => insertRow(fresh, 'sessions', SESSION_COLUMNS, { ...row, folder: row.folder ?? null }));
+  }
   copyEntries(damaged, fresh);
   mendHeads(fresh);
+  indexLater(fresh);
   for (const row of readable<LeaseRow>(damaged, 'leases')) attempt(() => insertRow(fresh, 'leases', LEASE_COLUMNS, row));
   const count = (table: string): number => Number(fresh.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
   return { sessions: count('sessions'), entries: count('entries') };
