@@ -68,6 +68,12 @@ export const createMemoryStore = (clock: Clock): Store => {
       return chain(kept, head ?? kept.record.head, query);
     },
     read: (id, query) => page(find(id).entries, query),
+    async search(query) {
+      const { searchMemory } = await import('./memory-search.ts');
+      const scope = { kind: 'conversation', limit: sessions.size, ...(query.root !== undefined && { root: query.root }) } as const;
+      const begun = listed([...open().values()], scope).map((record) => find(record.id));
+      return searchMemory(begun, query);
+    },
     remove(id) {
       if (find(id).held) throw busy(id);
       for (const gone of withSubagents(sessions, id)) sessions.delete(gone);

@@ -11,6 +11,8 @@ const SNIPPET_LEAD = 40;
 const MAX_MARKS = 20;
 /** Characters of a message among which its snippet is looked for. */
 const SNIPPET_SOURCE_CHARS = 262_144;
+/** Fewer characters are found at the beginning of a word only. */
+const PART_CHARS = 3;
 /** As usual for bm25: how soon repetition stops to count, and how much length does. */
 const K1 = 1.2;
 const B = 0.75;
@@ -31,14 +33,14 @@ export interface Query {
 }
 
 export const readQuery = (text: string): Query => {
-  const whole = foldText(text.slice(0, MAX_QUERY_CHARS)).trim().replace(/\s+/g, ' ');
+  const whole = foldText(text.slice(0, MAX_QUERY_CHARS)).replaceAll('\0', ' ').trim().replace(/\s+/g, ' ');
   const pieces = [...new Set(whole.split(' '))].map((piece) => piece.replace(/^["'“”‘’]+|["'“”‘’*]+$/g, '')).filter((piece) => piece !== '');
   return { whole: whole.replace(/^["“”]+|["“”]+$/g, ''), terms: pieces.slice(0, MAX_TERMS).map((piece) => ({ text: piece, words: wordsOfQuery(piece) })) };
 };
 
 /** Whether all of a term is in a folded text: each word at the beginning of one, or the term as it is. */
 export const holds = (folded: string, { text, words }: Term): boolean =>
-  folded.includes(text) || (words.length > 0 && words.every((word) => countOf(folded, word, true) > 0));
+  (text.length >= PART_CHARS && folded.includes(text)) || (words.length > 0 && words.every((word) => countOf(folded, word, true) > 0));
 
 const IS_WORD = /[\p{L}\p{N}\p{M}]/u;
 const countOf = (folded: string, word: string, atBeginning: boolean): number => {
@@ -178,7 +180,12 @@ export const metadataHit = (record: Described, { whole, terms }: Query): Metadat
   if (terms.length === 0) return undefined;
   const title = foldText(record.title);
   const path = record.cwd === record.root || record.cwd.startsWith(record.root) ? foldText(record.cwd) : foldText(`${record.root}\n${record.cwd}`);
-  const fields = [['title', title], ['path', path], ['id', foldText(record.id)], ['model', foldText(record.model)]] as const;
+  const fields = [
+    ['title', title],
+    ['path', path],
+    ['id', foldText(record.id)],
+    ['model', foldText(record.model)],
+  ] as const;
   for (const [place, [match, text]] of fields.entries()) {
     const at = text.indexOf(whole);
     if (at !== -1) return { match, rank: place * 1_000 + Math.min(at, 999), isLoose: false };
@@ -200,4 +207,14 @@ const isSubsequence = (letters: string, text: string): boolean => {
     if (at === -1) return false;
   }
   return true;
+};
+
+/** Sessions in the order in which they are shown: what describes them, what was said in them, and last what only resembles the query. */
+export const orderOf = (described: readonly (MetadataHit & { readonly id: string })[], best: readonly Best[]): Map<string, SearchMatch> => {
+  const sorted = [...described].sort((a, b) => a.rank - b.rank);
+  const order = new Map<string, SearchMatch>();
+  for (const { id, match, isLoose } of sorted) if (!isLoose) order.set(id, match);
+  for (const { session } of best) if (!order.has(session)) order.set(session, 'message');
+  for (const { id, match } of sorted) if (!order.has(id)) order.set(id, match);
+  return order;
 };

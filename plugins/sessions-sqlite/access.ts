@@ -1,7 +1,7 @@
 /** The way to the database: opened on first use, opened anew when its file was replaced, and mended when it is damaged. */
 import { CastError, type Later } from '../../kernel/index.ts';
 import type { OpenConnection, Setting } from './connection.ts';
-import { isDamage, storeError } from './failure.ts';
+import { isDamage, isIndexDamage, storeError } from './failure.ts';
 import { identityOf } from './files.ts';
 
 export interface Access {
@@ -44,12 +44,21 @@ export const createAccess = (setting: Setting, onOpen: (connection: OpenConnecti
     opening ??= open();
     return opening;
   };
+  const renew = async (connection: OpenConnection): Promise<void> => {
+    const { renewIndex } = await import('./search-index.ts');
+    try {
+      renewIndex(connection);
+    } catch {
+      forget(connection, connection.repair);
+    }
+  };
   const attempt = async <T>(work: (connection: OpenConnection) => Later<T>): Promise<T> => {
     const connection = await current();
     try {
       return await work(connection);
     } catch (error) {
-      if (isDamage(error)) forget(connection, connection.repair);
+      if (isIndexDamage(error)) await renew(connection);
+      else if (isDamage(error)) forget(connection, connection.repair);
       throw error;
     }
   };

@@ -1,5 +1,6 @@
 /** Makes searchable what was stored before there was a search, or saved from a damaged file: the newest first, in pieces that stop nobody. */
 import type { Connection } from './database.ts';
+import { isDamage } from './failure.ts';
 import { indexText } from './search-index.ts';
 
 /** Messages, and bytes of them, that are indexed in one transaction: 10 to 20 ms. */
@@ -20,22 +21,27 @@ export const waiting = (connection: Connection): number => backlogOf(connection)
 const backlogOf = (connection: Connection): { below: number; next_id: number } | undefined =>
   connection.prepare<[], { below: number; next_id: number }>('SELECT below, next_id FROM search_backlog').get();
 
-/** Indexes the next piece and returns how many wait still. */
-export const indexPiece = (connection: Connection): number =>
-  connection.atomic(() => {
-    const backlog = backlogOf(connection);
-    if (!backlog) return 0;
-    const piece = nextPiece(connection, backlog.below);
-    const oldest = piece.at(-1);
-    if (!oldest || oldest.at <= 1) {
-      store(connection, piece, backlog.next_id);
-      connection.prepare<[]>('DELETE FROM search_backlog').run();
-      return 0;
-    }
-    const next = store(connection, piece, backlog.next_id);
-    connection.prepare<[number, number]>('UPDATE search_backlog SET below = ?, next_id = ?').run(oldest.at, next);
-    return oldest.at;
-  });
+/** Indexes the next piece and returns how many wait still; none where nothing can be written. */
+export const indexPiece = (connection: Connection): number => {
+  if (!backlogOf(connection)) return 0;
+  try {
+    return connection.atomic(() => pieceOf(connection));
+  } catch (error) {
+    if (isDamage(error)) throw error;
+    return 0;
+  }
+};
+
+const pieceOf = (connection: Connection): number => {
+  const backlog = backlogOf(connection);
+  if (!backlog) return 0;
+  const piece = nextPiece(connection, backlog.below);
+  const oldest = piece.at(-1);
+  const next = store(connection, piece, backlog.next_id);
+  if (oldest && oldest.at > 1) connection.prepare<[number, number]>('UPDATE search_backlog SET below = ?, next_id = ?').run(oldest.at, next);
+  else connection.prepare<[]>('DELETE FROM search_backlog').run();
+  return oldest && oldest.at > 1 ? oldest.at : 0;
+};
 
 const nextPiece = (connection: Connection, below: number): Waiting[] => {
   const rows = connection.prepare<[number, number], Waiting>(`

@@ -10,6 +10,9 @@ const codeOf = (error: unknown): string => {
 /** Whether the file itself is broken, so that a new one has to take its place. */
 export const isDamage = (error: unknown): boolean => !isCastError(error) && /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
 
+/** Whether only the search is broken, which holds nothing of its own. */
+export const isIndexDamage = (error: unknown): boolean => codeOf(error) === 'SQLITE_CORRUPT_VTAB';
+
 const REBUILD = 'Run `npm rebuild better-sqlite3` where cast is installed.';
 const CAUSES: readonly (readonly [pattern: RegExp, what: string, fix: (place: Place) => string])[] = [
   [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'the disk is full', () => 'Free some disk space.'],

@@ -2,8 +2,10 @@
  * The session store. Nothing is opened or loaded before its first use; what runs before the first request of a session is plain SQL,
  * compiled once, and only questions with conditions that vary go through a query builder.
  */
+import { setImmediate as pause } from 'node:timers/promises';
 import {
   CastError,
+  loadTextSearch,
   type Append,
   type BranchQuery,
   type Clock,
@@ -19,8 +21,11 @@ import { appendEntries, chainOf } from './entries.ts';
 import { placeOf } from './files.ts';
 import { createHoldings, type Holdings } from './holdings.ts';
 import { checkLease, dropLease } from './leases.ts';
-import { deleteSession, findSession, insertSession, patchSession, standingOf, unknownSession } from './records.ts';
+import { deleteSession, findSession, followFolder, insertSession, patchSession, standingOf, unknownSession } from './records.ts';
 import { entriesOf, ofKinds, type StoredEntry } from './tables.ts';
+
+/** Pieces of what waits to be indexed that a search does first: a second at most. */
+const SEARCHED_PIECES = 50;
 
 export interface SqliteStoreOptions {
   /** `$CAST_HOME`; made when it is not there. */
@@ -76,9 +81,10 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
     get: (id) => access.use((connection) => find(connection, id)),
 
     list: (query) =>
-      access.use(async ({ db }) => {
+      access.use(async (connection) => {
         const { queriesOn } = await import('./queries.ts');
-        return queriesOn(db).sessions(query);
+        if (query.root !== undefined) followFolder(connection, query.root);
+        return queriesOn(connection.db).sessions(query);
       }),
 
     update: (id, patch) =>
@@ -124,6 +130,14 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
         known(connection, id);
         const { queriesOn } = await import('./queries.ts');
         return decoded(id, await queriesOn(connection.db).entries(id, query));
+      }),
+
+    search: (query) =>
+      access.use(async (connection) => {
+        const [{ search }, { indexPiece }, text] = await Promise.all([import('./search.ts'), import('./backlog.ts'), loadTextSearch()]);
+        if (query.root !== undefined) followFolder(connection, query.root);
+        for (let piece = 0; piece < SEARCHED_PIECES && indexPiece(connection) > 0; piece += 1) await pause();
+        return search(connection, query, text);
       }),
 
     remove: (id) =>

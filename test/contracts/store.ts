@@ -351,6 +351,151 @@ export const testStore = (name: string, make: (clock: ManualClock) => Promise<St
       });
     });
 
+    describe('search', () => {
+      const find = async (text: string, more: { root?: string; limit?: number } = {}) => {
+        if (!store.search) throw new Error('this store cannot be searched');
+        return store.search({ text, limit: 20, ...more });
+      };
+      const found = async (text: string, more: { root?: string; limit?: number } = {}): Promise<string[]> =>
+        (await find(text, more)).hits.map((hit) => hit.session.id);
+
+      test('finds what people and models said, by beginnings and by parts of words, whatever the case and the accents', async () => {
+        await begun('s1', {}, says('user', 'Please repair the Login'), says('assistant', 'The tokenizer was at fault: crème brûlée'));
+        await begun('s2', {}, says('user', 'something else'));
+        for (const text of ['login', 'LOG', 'repair', 'okeniz', 'creme', 'BRÛL', 'fault: creme', 'tokenizer login'])
+          expect([text, await found(text)]).toEqual([text, ['s1']]);
+        expect(await found('nowhere-to-be-found')).toEqual([]);
+      });
+
+      test('words may stand in different messages, and each of them must be there', async () => {
+        await begun('s1', {}, says('user', 'alpha first'), says('assistant', 'beta then'));
+        await begun('s2', {}, says('user', 'alpha only'));
+        await begun('s3', {}, says('user', 'beta only'));
+        expect(await found('alpha beta')).toEqual(['s1']);
+        expect(await found('alpha beta gamma')).toEqual([]);
+      });
+
+      test.each([
+        '"',
+        '*',
+        'AND',
+        'OR NOT',
+        '(',
+        ')',
+        'NEAR(a b)',
+        '{',
+        '^',
+        ':',
+        '-',
+        '%',
+        '_',
+        '\\',
+        "'",
+        "'; DROP TABLE sessions; --",
+        '\u0000',
+        '\ud800',
+        'a"b',
+        'words:x',
+        '+',
+      ])('a query may hold %j, which has no meaning of its own', async (text) => {
+        await begun('s1', {}, says('user', 'nothing of it'));
+        await find(text);
+        await find(`nothing ${text}`);
+        await find(`"nothing${text}`);
+        expect(await found('nothing')).toEqual(['s1']);
+      });
+
+      test('signs for anything stand for themselves', async () => {
+        await begun('s1', { title: '100% of_it' });
+        await begun('s2', { title: '100 of it' });
+        expect(await found('100%')).toEqual(['s1']);
+        expect(await found('of_i')).toEqual(['s1']);
+        expect(await found('0%0')).toEqual([]);
+      });
+
+      test('scripts without spaces are found by one, two and more characters', async () => {
+        await begun('s1', {}, says('user', '请帮我修复登录页面的错误'));
+        await begun('s2', {}, says('user', 'ログイン画面を直してください'));
+        await begun('s3', {}, says('user', '로그인 화면을 고쳐 주세요 🦊🐢'));
+        for (const text of ['登录', '修复', '录', '误', '登录页面', '修复登录页面']) expect([text, await found(text)]).toEqual([text, ['s1']]);
+        for (const text of ['画面', 'ログ', 'グイン', '直して']) expect([text, await found(text)]).toEqual([text, ['s2']]);
+        for (const text of ['그인', '화면', '🐢', '🦊']) expect([text, await found(text)]).toEqual([text, ['s3']]);
+        expect(await found('登页')).toEqual([]);
+      });
+
+      test('what describes a session comes first, what only resembles the query last', async () => {
+        await begun('s1', { title: 'Notes' }, says('user', 'the parser is slow'));
+        await begun('s2', { title: 'The parser' }, says('user', 'hello'));
+        await begun('s3', { title: 'p-a-r-s-e-r' }, says('user', 'hello'));
+        expect(await found('parser')).toEqual(['s2', 's1', 's3']);
+        expect((await find('parser')).hits.map(({ match }) => match)).toEqual(['title', 'message', 'title']);
+        expect(await found('s3')).toEqual(['s3']);
+      });
+
+      test.each<[string, Partial<SessionRecord>, string]>([
+        ['path', { cwd: '/project/deep/folder' }, 'deep/fold'],
+        ['model', { model: 'giant-7b' }, 'GIANT'],
+      ])('finds a session by its %s', async (match, more, text) => {
+        await begun('s1', more);
+        await begun('s2');
+        expect((await find(text)).hits).toMatchObject([{ session: { id: 's1' }, match }]);
+      });
+
+      test('a message that holds the words as they were typed, and more often, is better', async () => {
+        const filler = 'and a good deal of other words to make it long '.repeat(5);
+        await begun('s1', { title: 'a' }, says('user', `memory ${filler} out ${filler} of`));
+        await begun('s2', { title: 'b' }, says('user', 'it ran out of memory'));
+        await begun('s3', { title: 'c' }, says('user', `of memory ${filler} out`));
+        expect((await found('out of memory'))[0]).toBe('s2');
+      });
+
+      test('a snippet marks what was looked for, and where it stands', async () => {
+        await begun('s1', { title: 'x' }, says('user', `${'before '.repeat(30)}the Crème\nwas good${' after'.repeat(60)}`));
+        const [hit] = (await find('creme good')).hits;
+        const { seq, text = '', marks = [] } = hit?.snippet ?? {};
+        expect(seq).toBe(1);
+        expect(marks.map(([from, to]) => text.slice(from, to))).toEqual(['Crème', 'good']);
+        expect(text).toMatch(/^….*the Crème was good.*…$/);
+        expect(text.length).toBeLessThan(200);
+      });
+
+      test('notes for the model, results, rejected replies and other sessions than conversations are not found', async () => {
+        const reply: Message = { role: 'assistant', origin: 'model', blocks: [{ type: 'text', text: 'needle' }] };
+        await begun('s1', {}, says('user', 'hello'), says('user', 'needle', { origin: 'reminders', reminder: true }), says('tool', 'needle'), {
+          kind: 'rejected',
+          data: { message: reply, reasons: ['no'] },
+        });
+        await begun('s2', { kind: 'background', title: 'needle' }, says('user', 'needle'));
+        await begun('s3', { kind: 'child', title: 'needle' }, says('user', 'needle'));
+        expect(await found('needle')).toEqual([]);
+      });
+
+      test('of one project, of all, no more than asked for, and the newest of them without a word', async () => {
+        await begun('s1', { title: 'a' }, says('user', 'needle'));
+        clock.tick(1_000);
+        await begun('s2', { title: 'b', root: '/other', cwd: '/other' }, says('user', 'needle'));
+        clock.tick(1_000);
+        await begun('s3', { title: 'c' }, says('user', 'needle'));
+        expect(await found('needle', { root: '/project' })).toEqual(['s3', 's1']);
+        expect(await found('needle')).toEqual(['s3', 's2', 's1']);
+        expect(await find('needle', { limit: 1 })).toMatchObject({ hits: [{ session: { id: 's3' } }], hasMore: true, waiting: 0 });
+        expect(await found('  ')).toEqual(['s3', 's2', 's1']);
+      });
+
+      test('what was undone is found; what was removed is not', async () => {
+        await begun('s1', {}, says('user', 'one'), says('user', 'undone'));
+        await begun('s2', {}, says('user', 'undone as well'));
+        const lease = await store.claim('s1');
+        await store.append('s1', [], { epoch: lease.epoch, head: 'e1' });
+        await lease.release();
+        expect((await found('undone')).sort()).toEqual(['s1', 's2']);
+        await store.remove('s2');
+        expect(await found('undone')).toEqual(['s1']);
+        await begun('s2', {}, says('user', 'new'));
+        expect(await found('undone')).toEqual(['s1']);
+      });
+    });
+
     test('closing twice is fine, and nothing can be done afterwards', async () => {
       await begun('s1');
       await store.claim('s1');
