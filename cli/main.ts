@@ -19,7 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Commands>>> = {
   plugins: async () => (await import('./inspect.ts')).pluginCommands,
   config: async () => [(await import('./config-command.ts')).ConfigCommand],
   context: async () => [(await import('./context-command.ts')).ContextCommand],
-  sessions: async () => (await import('./sessions.ts')).sessionCommands,
+  sessions: async () => (await import('./sessions/index.ts')).sessionCommands,
   trust: async () => (await import('./trust.ts')).trustCommands,
   demo: async () => [(await import('./demo-command.ts')).DemoCommand],
   doctor: async () => [(await import('./doctor.ts')).DoctorCommand],

@@ -12,9 +12,9 @@ type TextSearch = Awaited<ReturnType<typeof import('../../kernel/index.ts').load
 const CANDIDATES = 2_000;
 const MAX_MORE = 9;
 /** Characters of messages that are read to rank them; what lies further back counts by its length alone. */
-const RANKED_CHARS = 1_000_000;
+const RANKED_CHARS = 250_000;
 /** Characters of messages that are read to see whether parts of words stand together. */
-const COMPARED_CHARS = 1_000_000;
+const COMPARED_CHARS = 250_000;
 /** Sessions of a project, or with the rarest term, that are asked for by themselves. */
 const ASKED_SESSIONS = 200;
 /** Sessions whose descriptions are compared. */
