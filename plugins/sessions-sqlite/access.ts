@@ -47,7 +47,7 @@ export const createAccess = (setting: Setting, onOpen: (connection: OpenConnecti
   const renew = async (connection: OpenConnection): Promise<void> => {
     const { renewIndex } = await import('./search-index.ts');
     try {
-      renewIndex(connection);
+      renewIndex(connection.db);
     } catch {
       forget(connection, connection.repair);
     }

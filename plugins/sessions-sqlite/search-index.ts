@@ -2,6 +2,7 @@
 import { foldText, saidIn, wordsIn, type Entry } from '../../kernel/index.ts';
 import { BACKLOG, SEARCH_TABLES } from './migrations.ts';
 import type { Connection } from './database.ts';
+import type { Database } from './native.ts';
 import type { SessionRow } from './tables.ts';
 
 /** Messages from before the search have numbers up to this one, later ones above. */
@@ -40,10 +41,12 @@ export const indexLater = (connection: Connection): void => {
 };
 
 /** For an index that is damaged: whatever it says is in the messages. */
-export const renewIndex = (connection: Connection): void =>
-  connection.atomic(() => {
-    connection.db.exec(
-      'DROP TRIGGER search_forgets; DROP TABLE search_vocabulary; DROP TABLE search_words; DROP TABLE search_parts; DROP TABLE search_messages; DROP TABLE search_backlog',
-    );
-    connection.db.exec(SEARCH_TABLES);
-  });
+export const renewIndex = (db: Database): void =>
+  db
+    .transaction(() => {
+      db.exec(`
+        DROP TRIGGER search_forgets; DROP TABLE search_vocabulary; DROP TABLE search_words;
+        DROP TABLE search_parts; DROP TABLE search_messages; DROP TABLE search_backlog`);
+      db.exec(SEARCH_TABLES);
+    })
+    .immediate();

@@ -119,7 +119,9 @@ const inEverySession = (connection: Connection, terms: readonly Hits[], depth: n
   };
   for (const [index, { byId }] of terms.entries()) for (const found of byId.values()) add(found, index);
   const sessions = terms.map(({ byId }) => new Set([...byId.values()].map((found) => found.session_id)));
-  const rarest = sessions.reduce((least, each) => (each.size < least.size ? each : least), sessions[0] ?? new Set<string>());
+  // A term of which all hits are known says best in which sessions to look for the others.
+  const known = sessions.filter((_, index) => terms[index]?.isComplete);
+  const rarest = (known.length > 0 ? known : sessions).reduce((least, each) => (each.size < least.size ? each : least));
   const asked = [...rarest].slice(0, ASKED_SESSIONS);
   for (const [index, { isComplete, expression }] of terms.entries()) {
     if (isComplete || expression === undefined) continue;
