@@ -17,8 +17,12 @@ const RANKED_CHARS = 250_000;
 const COMPARED_CHARS = 250_000;
 /** Sessions of a project, or with the rarest term, that are asked for by themselves. */
 const ASKED_SESSIONS = 200;
-/** Sessions whose descriptions are compared. */
-const DESCRIBED = 20_000;
+/** Letters that a description has to hold in this order. */
+const LOOSE_CHARS = 24;
+/** The newest sessions that match by what describes them, among which the best are looked for. */
+const DESCRIBED = 1_000;
+/** Sessions of one project. */
+const IN_PROJECT = 20_000;
 
 interface Hits {
   readonly expression: string | undefined;
@@ -29,9 +33,9 @@ type Described = Pick<SessionRecord, 'id' | 'title' | 'cwd' | 'root' | 'model'>;
 
 export const search = (connection: Connection, { text, root, limit, more = 0 }: SearchQuery, tools: TextSearch): SearchAnswer => {
   const query = tools.readQuery(text);
-  const described = descriptions(connection, root);
+  const described = descriptions(connection, query, root);
   if (query.terms.length === 0) return newest(connection, described, limit);
-  const scope = root === undefined ? undefined : new Set(described.map(({ id }) => id));
+  const scope = root === undefined ? undefined : new Set(sessionsOf(connection, root));
   const depth = CANDIDATES * (1 + Math.min(Math.max(0, Math.trunc(more)), MAX_MORE));
   const terms = query.terms.map((_, index) => hitsOf(connection, query, index, depth, scope, tools));
   const candidates = inEverySession(connection, terms, depth, scope);
@@ -62,20 +66,37 @@ const newest = (connection: Connection, described: readonly Described[], limit: 
   waiting: waiting(connection),
 });
 
-/** Newest first. */
-const descriptions = (connection: Connection, root: string | undefined): Described[] => {
-  const columns = 'id, title, cwd, root, model';
-  if (root === undefined) {
-    return connection
-      .prepare<[number], Described>(`SELECT ${columns} FROM sessions WHERE kind = 'conversation' ORDER BY updated_at DESC LIMIT ?`)
-      .all(DESCRIBED);
-  }
+/** Sessions that may match by what describes them, the newest first. Letters beyond ASCII are compared by whoever asked, for LIKE does not fold them. */
+const descriptions = (connection: Connection, { whole, terms }: Query, root: string | undefined): Described[] => {
+  const letters = [...whole.replaceAll(' ', '')].slice(0, LOOSE_CHARS);
+  const patterns = terms.map(({ text }) => `%${likeText(text)}%`);
+  const loose = `%${letters.map(likeText).join('%')}%`;
+  const about = '(title || char(10) || cwd || char(10) || root || char(10) || id || char(10) || model)';
+  const like = `${about} LIKE ? ESCAPE '\\'`;
+  const isAscii = /^[ -~]*$/.test(whole);
+  const matches =
+    isAscii && terms.length > 0
+      ? `((${patterns.map(() => like).join(' AND ')}) OR ${like} OR title GLOB '*[^ -~]*' OR cwd GLOB '*[^ -~]*')`
+      : `${about} GLOB '*[^ -~]*'`;
+  const where = terms.length === 0 ? '1' : matches;
+  const project = root === undefined ? '' : 'AND (root = ? OR folder = ?)';
   return connection
-    .prepare<[string, string | null, number], Described>(
-      `SELECT ${columns} FROM sessions WHERE kind = 'conversation' AND (root = ? OR folder = ?) ORDER BY updated_at DESC LIMIT ?`,
+    .prepare<unknown[], Described>(
+      `SELECT id, title, cwd, root, model FROM sessions WHERE kind = 'conversation' ${project} AND ${where} ORDER BY updated_at DESC LIMIT ?`,
     )
-    .all(root, folderOf(root), DESCRIBED);
+    .all(...(root === undefined ? [] : [root, folderOf(root)]), ...(isAscii && terms.length > 0 ? [...patterns, loose] : []), DESCRIBED);
 };
+
+const likeText = (text: string): string => text.replace(/[%_\\]/g, '\\$&');
+
+/** Newest first. */
+const sessionsOf = (connection: Connection, root: string): string[] =>
+  connection
+    .prepare<[string, string | null, number], { id: string }>(
+      "SELECT id FROM sessions WHERE kind = 'conversation' AND (root = ? OR folder = ?) ORDER BY updated_at DESC LIMIT ?",
+    )
+    .all(root, folderOf(root), IN_PROJECT)
+    .map(({ id }) => id);
 
 const hitsOf = (connection: Connection, query: Query, index: number, depth: number, scope: ReadonlySet<string> | undefined, tools: TextSearch): Hits => {
   const term = query.terms[index];
