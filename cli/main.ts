@@ -18,7 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Commands>>> = {
   plugins: async () => (await import('./inspect.ts')).pluginCommands,
   config: async () => [(await import('./config-command.ts')).ConfigCommand],
   context: async () => [(await import('./context-command.ts')).ContextCommand],
-  sessions: async () => (await import('./sessions.ts')).sessionCommands,
+  sessions: async () => (await import('./sessions/index.ts')).sessionCommands,
   trust: async () => (await import('./trust.ts')).trustCommands,
   usage: async () => [(await import('./usage-command.ts')).UsageCommand],
   record: async () => [(await import('./record-command.ts')).RecordCommand],

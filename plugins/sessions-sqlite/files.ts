@@ -1,5 +1,5 @@
 /** The files of the store: where they are, who may read them, and how a damaged one is put out of the way. */
-import { chmodSync, closeSync, existsSync, fchmodSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, fchmodSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync, type BigIntStats } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export interface Place {
@@ -101,3 +101,18 @@ const freeName = (file: string, now: number): string => {
 
 /** Where the database of a file is built anew; beside it, so that a rename puts it in place. */
 export const buildingPlace = (file: string): string => join(dirname(file), `sessions.db.new-${process.pid}`);
+
+/** Tells a folder from all others, also when it is moved within its file system; null when it is not there, or the system does not say. */
+export const folderOf = (path: string): string | null => {
+  const found = path === '' ? undefined : attemptStat(path);
+  // Numbers of files are given anew once they are free: the time of birth tells two with the same number apart.
+  return found?.isDirectory() && found.birthtimeNs > 0n ? `${found.ino}:${found.birthtimeNs}` : null;
+};
+
+const attemptStat = (path: string): BigIntStats | undefined => {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+};

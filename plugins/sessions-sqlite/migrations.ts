@@ -78,6 +78,14 @@ export const MIGRATIONS: readonly Migration[] = [
       );
     `,
   },
+  {
+    name: 'projects that move',
+    sql: `
+      -- What tells the folder of a project from others, wherever it is moved.
+      ALTER TABLE sessions ADD COLUMN folder TEXT;
+      CREATE INDEX sessions_by_folder ON sessions (folder, updated_at) WHERE folder IS NOT NULL;
+    `,
+  },
 ];
 
 /** Throws when the database was written by a newer cast; changes nothing. */

@@ -1,6 +1,7 @@
 /** Questions with conditions that vary. Kysely is loaded with this file, so nothing on the way to a first request may need it. */
 import { Kysely, SqliteDialect } from 'kysely';
 import type { EntryKind, SessionQuery, SessionRecord } from '../../kernel/index.ts';
+import { folderOf } from './files.ts';
 import type { Database } from './native.ts';
 import { recordOf, type SessionRow, type StoredEntry, type Tables } from './tables.ts';
 
@@ -30,7 +31,7 @@ const createQueries = (db: Database): Queries => {
   return {
     async sessions({ root, cwd, kind, before, limit }) {
       let query = kysely.selectFrom('sessions').selectAll();
-      if (root !== undefined) query = query.where('root', '=', root);
+      if (root !== undefined) query = query.where(({ or, eb }) => or([eb('root', '=', root), eb('folder', '=', folderOf(root))]));
       if (cwd !== undefined) query = query.where('cwd', '=', cwd);
       if (kind !== undefined) query = query.where('kind', '=', kind);
       if (before !== undefined) query = query.where('updated_at', '<', before);

@@ -1,6 +1,8 @@
 /** The rows of sessions. */
 import { CastError, type SessionPatch, type SessionRecord } from '../../kernel/index.ts';
 import type { Connection } from './database.ts';
+import { isDamage } from './failure.ts';
+import { folderOf } from './files.ts';
 import { recordOf, SESSION_COLUMNS, type SessionRow } from './tables.ts';
 
 export const unknownSession = (id: string): CastError =>
@@ -36,6 +38,7 @@ export const insertSession = (connection: Connection, record: SessionRecord): vo
     messages: 0,
     created_at: record.createdAt,
     updated_at: record.updatedAt,
+    folder: folderOf(record.root),
   });
 };
 
@@ -44,10 +47,19 @@ export const patchSession = (connection: Connection, id: string, patch: SessionP
   const update = connection.prepare<[object]>(`
     UPDATE sessions SET
       cwd = coalesce(@cwd, cwd), root = coalesce(@root, root), title = coalesce(@title, title),
-      model = coalesce(@model, model), provider = coalesce(@provider, provider), pinned = coalesce(@pinned, pinned)
+      model = coalesce(@model, model), folder = coalesce(@folder, folder), provider = coalesce(@provider, provider), pinned = coalesce(@pinned, pinned)
     WHERE id = @id`);
   const { cwd = null, root = null, title = null, model = null, provider = null, pinned } = patch;
-  const { changes } = update.run({ id, cwd, root, title, model, provider, pinned: pinned === undefined ? null : Number(pinned) });
+  const { changes } = update.run({
+    id,
+    cwd,
+    root,
+    folder: root === null ? null : folderOf(root),
+    title,
+    model,
+    provider,
+    pinned: pinned === undefined ? null : Number(pinned),
+  });
   if (changes === 0) throw unknownSession(id);
 };
 
@@ -59,4 +71,32 @@ export const deleteSession = (connection: Connection, id: string): void => {
     )
     DELETE FROM sessions WHERE id IN (SELECT id FROM gone)`);
   if (remove.run(id).changes === 0) throw unknownSession(id);
+};
+
+/**
+ * Sessions whose project was moved here, or is opened under another name of its folder, get the path that it has now.
+ * What cannot be written is left as it is: it is found by its folder all the same.
+ */
+export const followFolder = (connection: Connection, root: string): void => {
+  const folder = folderOf(root);
+  if (folder === null) return;
+  const moved = connection.prepare<[string, string]>('SELECT 1 FROM sessions WHERE folder = ? AND root <> ? LIMIT 1').get(folder, root);
+  const unknown = connection.prepare<[string]>('SELECT 1 FROM sessions WHERE root = ? AND folder IS NULL LIMIT 1').get(root);
+  if (!moved && !unknown) return;
+  try {
+    connection.atomic(() => {
+      connection
+        .prepare<[object]>(`
+          UPDATE sessions SET root = @root, cwd = CASE
+            WHEN cwd = root THEN @root
+            WHEN substr(cwd, 1, length(root) + 1) = root || '/' THEN @root || substr(cwd, length(root) + 1)
+            ELSE cwd END
+          WHERE folder = @folder AND root <> @root`)
+        .run({ root, folder });
+      // From before folders were noted.
+      connection.prepare<[string, string]>('UPDATE sessions SET folder = ? WHERE root = ? AND folder IS NULL').run(folder, root);
+    });
+  } catch (error) {
+    if (isDamage(error)) throw error;
+  }
 };

@@ -44,7 +44,10 @@ const buildFrom = (damaged: Database, building: string, now: number): { sessions
 };
 
 const copyAll = (damaged: Database, fresh: Connection): { sessions: number; entries: number } => {
-  for (const row of readable<SessionRow>(damaged, 'sessions')) attempt(() => insertRow(fresh, 'sessions', SESSION_COLUMNS, row));
+  for (const row of readable<SessionRow>(damaged, 'sessions')) {
+    // The file may be of an older version.
+    attempt(() => insertRow(fresh, 'sessions', SESSION_COLUMNS, { ...row, folder: row.folder ?? null }));
+  }
   copyEntries(damaged, fresh);
   mendHeads(fresh);
   for (const row of readable<LeaseRow>(damaged, 'leases')) attempt(() => insertRow(fresh, 'leases', LEASE_COLUMNS, row));

@@ -21,7 +21,7 @@ import { placeOf } from './files.ts';
 import { createHoldings, type Holdings } from './holdings.ts';
 import { checkLease, dropLease } from './leases.ts';
 import type { IndexFile } from './search/index-file.ts';
-import { deleteSession, findSession, insertSession, patchSession, standingOf, unknownSession } from './records.ts';
+import { deleteSession, findSession, followFolder, insertSession, patchSession, standingOf, unknownSession } from './records.ts';
 import { entriesOf, ofKinds, type StoredEntry } from './tables.ts';
 
 export interface SqliteStoreOptions {
@@ -80,9 +80,10 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
     get: (id) => access.use((connection) => find(connection, id)),
 
     list: (query) =>
-      access.use(async ({ db }) => {
+      access.use(async (connection) => {
         const { queriesOn } = await import('./queries.ts');
-        return queriesOn(db).sessions(query);
+        if (query.root !== undefined) followFolder(connection, query.root);
+        return queriesOn(connection.db).sessions(query);
       }),
 
     update: (id, patch) =>
@@ -132,7 +133,9 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
 
     async search(query) {
       // First of all, so that the database is there.
-      await access.use(() => undefined);
+      await access.use((connection) => {
+        if (query.root !== undefined) followFolder(connection, query.root);
+      });
       const [file, { search }] = await Promise.all([index(), import('./search/search.ts')]);
       try {
         return await file.use((connection) => search(connection, query));

@@ -16,6 +16,7 @@ export interface SessionRow {
   messages: number;
   created_at: number;
   updated_at: number;
+  folder: string | null;
 }
 export interface EntryRow {
   id: string;
@@ -127,5 +128,6 @@ export const SESSION_COLUMNS = [
   'messages',
   'created_at',
   'updated_at',
+  'folder',
 ] as const satisfies readonly (keyof SessionRow)[];
 export const LEASE_COLUMNS = ['session_id', 'epoch', 'pid', 'started', 'place', 'beat_at'] as const satisfies readonly (keyof LeaseRow)[];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createPaint } from '../../cli/style.ts';
-import { transcriptOf } from '../../cli/transcript.ts';
+import { transcriptOf } from '../../cli/sessions/transcript.ts';
 import { call, say, type TestProvider } from '../provider.ts';
 import { useCommand } from './command.ts';
 import { start, type Outcome, type Place } from './program.ts';

@@ -1,6 +1,6 @@
 /** A conversation as a person reads it. */
-import type { Entry, SessionRecord } from '../kernel/index.ts';
-import { cut, oneLine, plainLines, type Paint } from './style.ts';
+import type { Entry, SessionRecord } from '../../kernel/index.ts';
+import { cut, oneLine, plainLines, type Paint } from '../style.ts';
 
 /** Lines and characters of a tool's result that are shown; all of it is in the JSON. */
 const RESULT_LINES = 12;

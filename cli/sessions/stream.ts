@@ -1,7 +1,7 @@
 /** `cast sessions show ID --format stream-json`: a stored session as the stream of records that its transcript would hold. */
-import { CastError, isCastError, messageOf, RecordStream, sessionMeta, type SessionRecordLine, type Store } from '../kernel/index.ts';
-import { oneOf } from './arguments.ts';
-import { jsonLine } from './run-formats.ts';
+import { CastError, isCastError, messageOf, RecordStream, sessionMeta, type SessionRecordLine, type Store } from '../../kernel/index.ts';
+import { oneOf } from '../arguments.ts';
+import { jsonLine } from '../run-formats.ts';
 
 const KINDS: Readonly<Record<string, string>> = { SESSION_UNKNOWN: 'session_not_found', STORE_CORRUPT: 'corrupt', STORE_UNAVAILABLE: 'permission' };
 /** Entries whose records are made at once. */
