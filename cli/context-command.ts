@@ -9,7 +9,7 @@ import { drawSketch } from './sketch.ts';
 export class ContextCommand extends CastCommand {
   static override paths = [['context']];
   static override usage = Command.Usage({
-    description: 'What would fill the context window now, by owner, what a compaction would drop of it, and where the cache broke',
+    description: 'What fills the context window by owner, and what a compaction would drop',
   });
   session = Option.String('-s,--session', { description: 'Of this session; default: the newest of this project' });
   isNew = Option.Boolean('--new', false, { description: 'Of a session that has not begun' });

@@ -61,7 +61,7 @@ export default definePlugin({
     });
 
     hooks.request.tap('see how large it is', { stage: 'late' }, (request) => {
-      meter.sees(request);
+      if (request.purpose === 'main') meter.sees(request);
     });
     hooks.prepare.tap('before the window is full', async ({ step, signal }) => {
       if (!auto || hasFailed || !meter.isDue(step)) return;

@@ -20,7 +20,8 @@ export interface SessionLevel {
 export const createSessionLevel = ({ state, config }: Pick<Scope<unknown, never>, 'state' | 'config'>): SessionLevel => {
   const kept = state<Level | null, typeof LEVEL>({ name: 'level', data: LEVEL, initial: null, fold: (_, { level }) => level });
   return {
-    async apply({ provider, model, reasoning }) {
+    async apply({ purpose, provider, model, reasoning }) {
+      if (purpose !== 'main') return undefined;
       const known = kept.value?.provider === provider && kept.value.model === model ? kept.value.level : undefined;
       if (config.origin('reasoning')?.layer !== 'flags') return known === undefined ? undefined : { reasoning: known };
       if (reasoning !== undefined && reasoning !== known) await kept.record({ level: { provider, model, level: reasoning } });

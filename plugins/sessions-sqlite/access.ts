@@ -22,7 +22,7 @@ export const createAccess = (setting: Setting, onOpen: (connection: OpenConnecti
   const open = async (): Promise<OpenConnection> => {
     try {
       const { openConnection } = await import('./connection.ts');
-      opened = openConnection(setting);
+      opened = await openConnection(setting);
       onOpen(opened);
       return opened;
     } catch (error) {
@@ -49,7 +49,9 @@ export const createAccess = (setting: Setting, onOpen: (connection: OpenConnecti
     try {
       return await work(connection);
     } catch (error) {
-      if (isDamage(error)) forget(connection, connection.repair);
+      if (!isDamage(error)) throw error;
+      const replace = await (await import('./connection.ts')).loadRepair();
+      forget(connection, () => connection.repair(replace));
       throw error;
     }
   };

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/index.ts';
 import { connectTo, setUp, type Connection } from './database.ts';
 import { isDamage } from './failure.ts';
 import { prepareFile, prepareFolders, setOrphanAside, type Place } from './files.ts';
-import { replaceWithReadable } from './recovery.ts';
+import type { Recovery } from './recovery.ts';
 
 export interface Setting {
   readonly place: Place;
@@ -13,14 +13,17 @@ export interface Setting {
 
 export interface OpenConnection extends Connection {
   /** Sets the file aside, puts what can be read of it into a new one, and closes this connection. */
-  repair(): void;
+  repair(replace: Replace): void;
 }
+type Replace = (damaged: Connection, file: string, now: number) => Recovery | undefined;
+/** Seldom wanted, so that it is loaded then. */
+export const loadRepair = async (): Promise<Replace> => (await import('./recovery.ts')).replaceWithReadable;
 
-export const openConnection = (setting: Setting): OpenConnection => {
+export const openConnection = async (setting: Setting): Promise<OpenConnection> => {
   prepareFiles(setting);
   const first = ready(setting);
   if (!first.damage) return first.connection;
-  first.connection.repair();
+  first.connection.repair(await loadRepair());
   const second = ready(setting);
   if (!second.damage) return second.connection;
   second.connection.db.close();
@@ -37,7 +40,7 @@ const prepareFiles = ({ place, clock, warn }: Setting): void => {
 /** A connection that is set up, or that found damage. Whatever else fails is thrown. */
 const ready = (setting: Setting): { readonly connection: OpenConnection; readonly damage?: unknown } => {
   const plain = connectTo(setting.place.file);
-  const connection: OpenConnection = { ...plain, repair: () => repair(plain, setting) };
+  const connection: OpenConnection = { ...plain, repair: (replace) => repair(plain, setting, replace) };
   try {
     setUp(plain.db, setting.clock.now());
     return { connection };
@@ -48,9 +51,9 @@ const ready = (setting: Setting): { readonly connection: OpenConnection; readonl
   }
 };
 
-const repair = (damaged: Connection, { place, clock, warn }: Setting): void => {
+const repair = (damaged: Connection, { place, clock, warn }: Setting, replace: Replace): void => {
   try {
-    const outcome = replaceWithReadable(damaged, place.file, clock.now());
+    const outcome = replace(damaged, place.file, clock.now());
     if (!outcome) return;
     const { aside, sessions, entries } = outcome;
     warn(`The session store was damaged. It is kept as ${aside}; what could be read was saved: sessions ${sessions}, entries ${entries}.`, 'STORE_CORRUPT');
