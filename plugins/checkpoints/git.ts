@@ -1,24 +1,30 @@
 /** Asks git what there is, and writes nothing: neither index nor objects, refs or stash. */
+import { resolve } from 'node:path';
 import type { Powers } from '../../kernel/index.ts';
 import { LIMITS } from './limits.ts';
+import { markOf, statOf } from './state.ts';
 
 export class Git {
   readonly #process: Powers['process'];
   readonly #cwd: string;
+  readonly #indexFile: string | undefined;
 
-  constructor(process: Powers['process'], cwd: string) {
+  constructor(process: Powers['process'], cwd: string, indexFile?: string) {
     this.#process = process;
     this.#cwd = cwd;
+    this.#indexFile = indexFile;
   }
 
-  at(cwd: string): Git {
-    return new Git(this.#process, cwd);
+  /** At the top of the working tree; undefined outside of one, or without git. */
+  async repository(): Promise<{ readonly git: Git; readonly top: string } | undefined> {
+    const out = await this.#ask(['rev-parse', '--show-toplevel', '--git-path', 'index']).catch(() => undefined);
+    const [, top = '', index = ''] = /^([^]+)\n([^]+)\n$/.exec(out?.toString('utf8') ?? '') ?? [];
+    return top === '' ? undefined : { git: new Git(this.#process, top, resolve(this.#cwd, index)), top };
   }
-
-  /** Top of the working tree; undefined outside of one, or without git. */
-  async top(): Promise<string | undefined> {
-    const out = await this.#ask(['rev-parse', '--show-toplevel']).catch(() => undefined);
-    return out?.toString('utf8').replace(/\n$/, '') || undefined;
+  /** Another one when the index has been written since; undefined where that is not known. */
+  async indexMark(): Promise<string | undefined> {
+    const stat = this.#indexFile === undefined ? undefined : await statOf(this.#indexFile);
+    return stat && `${this.#indexFile} ${markOf(stat)}`;
   }
   /** Each tracked file with its object and the size that it had on disk when it was last seen to be the same. */
   index(): Promise<Buffer> {

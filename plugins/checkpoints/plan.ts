@@ -1,6 +1,7 @@
 /** What taking turns back would do to files. */
 import type { Powers } from '../../kernel/index.ts';
 import { Git } from './git.ts';
+import { IndexLists } from './index-lists.ts';
 import type { Mark } from './marks.ts';
 import type { Change, Points, Step, Untracked } from './points.ts';
 import { changesSince } from './tree.ts';
@@ -36,7 +37,7 @@ const settled = async (step: Step, { images }: Points, process: Powers['process'
   const { tree } = step;
   if (!tree) return step;
   try {
-    const found = await changesSince(new Git(process, tree.top), tree, images);
+    const found = await changesSince(new Git(process, tree.top), tree, images, new IndexLists());
     const own = new Set(step.changes.map(({ path }) => path));
     const open = found.changes.filter(({ path }) => !own.has(path)).map(({ path, before }) => ({ path, before }));
     return { ...step, changes: [...step.changes, ...open], untracked: [...step.untracked, ...found.untracked] };

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { messageOf, type Powers, type ToolCall, type ToolResult } from '../../kernel/index.ts';
 import { Git } from './git.ts';
 import type { Change, Points, Step, Tree, Untracked } from './points.ts';
+import { IndexLists } from './index-lists.ts';
 import { LIMITS } from './limits.ts';
 import { differences, scan, type Scan } from './scan.ts';
 import { isSame, statOf } from './state.ts';
@@ -22,6 +23,7 @@ export class Recorder {
   readonly #at: RecorderOptions;
   /** Files that this session has changed itself: kept around each shell command, in a repository or not. */
   readonly #known: Set<string>;
+  readonly #lists = new IndexLists();
 
   private constructor(options: RecorderOptions, known: Iterable<string>) {
     this.#at = options;
@@ -44,44 +46,43 @@ export class Recorder {
     const folders = (await Promise.all(call.paths.map(missingFolders))).flat();
     const around = isOpen ? await this.#around(call) : undefined;
     const step: Step = { version: 1, tool: call.tool, at: this.#at.now(), changes: before, untracked: around?.untracked ?? [], folders };
-    await write({ ...step, ...(around?.tree ? { tree: around.tree } : {}) });
+    await write({ ...step, ...(around?.repository ? { tree: around.repository.tree } : {}) });
     for (const path of call.paths) this.#known.add(path);
     return (result) => this.#end(step, around, write, result);
   }
 
   async #around(call: ToolCall): Promise<Around> {
-    const git = new Git(this.#at.process, call.cwd);
-    const top = await git.top();
     const since = this.#at.now();
-    if (top !== undefined) {
-      try {
-        return { git: git.at(top), top, tree: await snapshot(git.at(top), top, this.#at.points.images, since), untracked: [] };
-      } catch (error) {
-        return { git, top, untracked: [{ path: top, why: `a shell command's changes could not be recorded: ${messageOf(error)}` }] };
-      }
+    const found = await new Git(this.#at.process, call.cwd).repository();
+    if (!found) return { top: call.cwd, scan: { was: await scan(call.cwd, this.#at.home) }, untracked: [] };
+    const { git, top } = found;
+    try {
+      return { top, repository: { git, tree: await snapshot(git, top, this.#at.points.images, this.#lists, since) }, untracked: [] };
+    } catch (error) {
+      return { top, untracked: [{ path: top, why: `a shell command's changes could not be recorded: ${messageOf(error)}` }] };
     }
-    return { git, top: call.cwd, scan: { was: await scan(call.cwd, this.#at.home) }, untracked: [] };
   }
 
   async #end(step: Step, around: Around | undefined, write: (step: Step) => Promise<void>, result: ToolResult | undefined): Promise<void> {
     // It goes on: what it will have changed is not known yet, so its step stays open.
-    if (goesOn(result)) return write(around?.tree ? { ...step, tree: around.tree } : { ...step, untracked: [...step.untracked, leftOpen(around)] });
+    if (goesOn(result))
+      return write(around?.repository ? { ...step, tree: around.repository.tree } : { ...step, untracked: [...step.untracked, leftOpen(around)] });
     const looked = await Promise.all(step.changes.map(async (change) => ({ ...change, after: await keep(change.path, this.#at.points.images) })));
     const made = around ? await this.#found(around) : NOTHING;
     const own = new Set(step.changes.map(({ path }) => path));
     const changes = [...looked, ...made.changes.filter(({ path }) => !own.has(path))].filter(({ before, after }) => !after || !isSame(before, after));
     for (const { path } of changes) this.#known.add(path);
     const covered = new Set([...own, ...changes.map(({ path }) => path)]);
-    const late = around?.tree ? [] : (result?.changed ?? []).map((path) => ({ path, why: `changed by ${step.tool}, which had not said so before` }));
+    const late = around?.repository ? [] : (result?.changed ?? []).map((path) => ({ path, why: `changed by ${step.tool}, which had not said so before` }));
     const untracked = [...step.untracked, ...late, ...made.untracked].filter(({ path }) => !covered.has(path));
     await write({ ...step, changes, untracked: once(untracked), folders: [...new Set([...step.folders, ...made.folders])] });
   }
 
-  async #found({ git, top, tree, scan: scanned }: Around): Promise<Found> {
+  async #found({ top, repository, scan: scanned }: Around): Promise<Found> {
     if (scanned) return { ...NOTHING, untracked: differences(top, scanned.was, await scan(top, this.#at.home)) };
-    if (!tree) return NOTHING;
+    if (!repository) return NOTHING;
     try {
-      return await changesSince(git, tree, this.#at.points.images);
+      return await changesSince(repository.git, repository.tree, this.#at.points.images, this.#lists);
     } catch (error) {
       return { ...NOTHING, untracked: [{ path: top, why: `a shell command's changes could not be recorded: ${messageOf(error)}` }] };
     }
@@ -89,9 +90,8 @@ export class Recorder {
 }
 
 interface Around {
-  readonly git: Git;
   readonly top: string;
-  readonly tree?: Tree;
+  readonly repository?: { readonly git: Git; readonly tree: Tree };
   readonly scan?: { readonly was: Scan };
   readonly untracked: readonly Untracked[];
 }

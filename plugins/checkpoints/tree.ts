@@ -1,7 +1,8 @@
 /** What a shell command changed in a git repository, found by lists before and after it. */
 import { dirname, join } from 'node:path';
-import { type Git, type Indexed, parseIndex } from './git.ts';
+import type { Git, Indexed } from './git.ts';
 import type { Images } from './images.ts';
+import type { IndexLists } from './index-lists.ts';
 import { LIMITS } from './limits.ts';
 import type { Change, Tree, Untracked } from './points.ts';
 import { ABSENT, type FileState, hashOf, isSame, lookAt, statOf } from './state.ts';
@@ -13,10 +14,8 @@ export interface TreeChanges {
 }
 
 /** What is not as the index says is kept now; the rest is in the repository. */
-export const snapshot = async (git: Git, top: string, images: Images, since: number): Promise<Tree> => {
-  const [index, paths] = await Promise.all([git.index(), git.dirty()]);
-  const hash = hashOf(index);
-  if (!(await images.put(hash, index))) throw new Error('there is no room for more in the checkpoints of this session');
+export const snapshot = async (git: Git, top: string, images: Images, lists: IndexLists, since: number): Promise<Tree> => {
+  const [{ hash }, paths] = await Promise.all([lists.now(git, images), git.dirty()]);
   return { top, index: hash, dirty: await keepAll(top, paths, images), since };
 };
 const keepAll = async (top: string, paths: readonly string[], images: Images): Promise<Readonly<Record<string, FileState>>> => {
@@ -38,12 +37,10 @@ export const keep = async (path: string, images: Images): Promise<FileState> => 
 };
 
 /** What differs from the snapshot now. */
-export const changesSince = async (git: Git, tree: Tree, images: Images): Promise<TreeChanges> => {
-  const list = await images.get(tree.index);
-  if (!list) throw new Error('the list of files before the command is gone');
-  const was = parseIndex(list);
-  const [nowList, dirty] = await Promise.all([git.index(), git.dirty()]);
-  const is = hashOf(nowList) === tree.index ? was : parseIndex(nowList);
+export const changesSince = async (git: Git, tree: Tree, images: Images, lists: IndexLists): Promise<TreeChanges> => {
+  const was = await lists.earlier(tree.index, images);
+  const [now, dirty] = await Promise.all([lists.now(git, images), git.dirty()]);
+  const is = now.hash === tree.index ? was : now.entries;
   const suspects = suspectsOf(was, is, tree, dirty);
   const looked = new Map<string, FileState>();
   for (const path of suspects.slice(0, LIMITS.changedFiles)) looked.set(path, await keep(join(tree.top, path), images));
