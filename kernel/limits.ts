@@ -16,6 +16,8 @@ export const LIMITS = {
   snapshotStateChars: 65_536,
   /** Milliseconds a tool has after an abort before its call is recorded as aborted. */
   graceMs: 2_000,
+  /** Milliseconds that each `begin` of a vote has, and what it answers with. */
+  besideCallMs: 60_000,
   /** Milliseconds that `ended` and `stored` have after a turn, in all. */
   afterTurnMs: 2_000,
   /** Milliseconds that `open` has, in all. */

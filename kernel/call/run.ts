@@ -1,7 +1,9 @@
 /** A call as it runs: judged, asked about when need be, run, reviewed. */
-import { messageOf } from '../errors.ts';
+import { CastError, messageOf } from '../errors.ts';
+import type { GatheredBegin } from '../hooks/hook-set.ts';
 import { runAs } from '../hooks/running.ts';
 import type { QuestionDraft, RunningCall, ToolResult } from '../hooks/subjects.ts';
+import { LIMITS } from '../limits.ts';
 import type { Session } from '../session/session.ts';
 import { completed, denied, fault, thrownAnswer, withNotes } from './outcome.ts';
 import { redrafted, type Draft, type Prepared, type Ready } from './prepare.ts';
@@ -41,15 +43,30 @@ const between = async (session: Session, { begins }: Draft, work: () => Promise<
   const ends: (() => Promise<void>)[] = [];
   let result: ToolResult | undefined;
   try {
-    for (const { plugin, label, begin } of begins) {
-      const end = await runAs({ plugin, where: 'gate', label }, begin);
-      ends.push(() => runAs({ plugin, where: 'gate', label }, () => end(result)));
+    for (const each of begins) {
+      const end = await inTime(session, each, each.begin);
+      ends.push(() => inTime(session, each, () => end(result)));
     }
     result = await work();
     return result;
   } finally {
     // What has been done stays done, whatever becomes of its record.
     for (const end of ends.toReversed()) await end().catch((error: unknown) => session.warn(messageOf(error)));
+  }
+};
+
+/** What a plugin does beside a call must not hold it for ever. */
+const inTime = async <T>(session: Session, { plugin, label }: GatheredBegin, work: () => Promise<T>): Promise<T> => {
+  const over = new AbortController();
+  const late = session.clock.sleep(LIMITS.besideCallMs, over.signal).then(() => {
+    throw new CastError('HOOK_FAULT', `${plugin}: ${label} took longer than ${LIMITS.besideCallMs / 1000} s beside a call`, { plugin, hook: 'gate' });
+  });
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([runAs({ plugin, where: 'gate', label }, work), late]);
+  } finally {
+    // A reason of its own: the built-in one is an error with a stack.
+    over.abort(null);
   }
 };
 

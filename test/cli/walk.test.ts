@@ -1,5 +1,5 @@
 /**
- * A random walk of whole processes over the sessions of one home: runs that end, are interrupted or killed, resumes, forks, clears, compactions. Each request
+ * A random walk of whole processes over the sessions of one home: runs that end, are interrupted or killed, resumes, forks, clears, compactions, undone turns. Each request
  * is one that a strict provider takes and holds exactly the prompts that belong there; what was stored stays as it was; nothing runs twice.
  * `CAST_WALKS=50` takes as many; the seed of a failure is in its message.
  */
@@ -32,7 +32,7 @@ interface Moment {
 }
 type Step =
   | { readonly kind: 'run'; readonly on: 'new' | 'same' | 'other'; readonly calls: number; readonly ending: Ending; readonly end: Moment }
-  | { readonly kind: 'fork' | 'clear' | 'compact'; readonly on: 'same' | 'other' };
+  | { readonly kind: 'fork' | 'clear' | 'compact' | 'undo'; readonly on: 'same' | 'other' };
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
@@ -44,15 +44,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       end: fc.record({ behind: fc.constantFrom<Moment['behind']>('start', 'token', 'tool_start', 'tool_start'), ms: fc.nat(300) }),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('fork' as const, 'clear' as const, 'compact' as const), on: fc.constantFrom('same', 'other') }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('fork' as const, 'clear' as const, 'compact' as const, 'undo' as const),
+      on: fc.constantFrom('same', 'other'),
+    }),
+  },
 );
 
 /** A prompt that may or may not have come to be stored before its process ended, until a request tells. */
 interface Prompt {
   readonly text: string;
   isSure: boolean;
-  /** A compaction may have taken it, and then all before it as well. */
-  mayBeGone?: true;
+  /** Compactions that may have taken it, and then all before it as well. */
+  readonly cuts: Set<number>;
 }
 interface Known {
   readonly id: string;
@@ -65,6 +71,7 @@ class Walk {
   readonly #rows = new Map<string, string>();
   #provider: TestProvider | undefined;
   #count = 0;
+  #cuts = 0;
 
   async begin(): Promise<void> {
     this.#provider = await startResponder((request) => replyTo(request));
@@ -92,7 +99,7 @@ class Walk {
     if (ending === 'whole') expect(outcome.code, outcome.stderr).toBe(0);
     const session = known ?? this.#begun(outcome);
     if (!session) return;
-    session.prompts.push({ text, isSure: ending === 'whole' });
+    session.prompts.push({ text, isSure: ending === 'whole', cuts: new Set() });
     this.#checkRequests(session, text);
   }
 
@@ -105,12 +112,23 @@ class Walk {
     return session;
   }
 
-  async #go(kind: 'fork' | 'clear' | 'compact', on: 'same' | 'other'): Promise<void> {
+  async #go(kind: 'fork' | 'clear' | 'compact' | 'undo', on: 'same' | 'other'): Promise<void> {
     const known = this.#pick(on);
     if (!known) return;
+    if (kind === 'undo') {
+      // Of a prompt that may never have been stored nobody knows whether it is the one that goes.
+      if (!known.prompts.at(-1)?.isSure) return;
+      const { code, stderr } = await this.#cast(['-s', known.id, '/undo']);
+      expect(code, stderr).toBe(0);
+      const gone = known.prompts.pop();
+      // What came after it is undone as well.
+      for (const prompt of known.prompts) for (const cut of gone?.cuts ?? []) prompt.cuts.delete(cut);
+      return;
+    }
     if (kind === 'compact') {
       const { code } = await this.#cast(['-s', known.id, '/compact']);
-      if (code === 0) for (const prompt of known.prompts) prompt.mayBeGone = true;
+      this.#cuts += 1;
+      if (code === 0) for (const prompt of known.prompts) prompt.cuts.add(this.#cuts);
       return;
     }
     if (kind === 'clear') {
@@ -125,7 +143,7 @@ class Walk {
     const fork = outcome.code === 0 ? this.#begun(outcome) : undefined;
     if (!fork) return;
     expect(fork.id).not.toBe(known.id);
-    fork.prompts = [...known.prompts.map((prompt) => ({ ...prompt })), { text, isSure: true }];
+    fork.prompts = [...known.prompts.map((prompt) => ({ ...prompt, cuts: new Set(prompt.cuts) })), { text, isSure: true, cuts: new Set<number>() }];
     this.#checkRequests(fork, text);
   }
 
@@ -202,7 +220,7 @@ interface Row {
 
 /** Without those that turned out never to have been stored, and those that a compaction took: all of them up to one. */
 const kept = (prompts: readonly Prompt[], isThere: (prompt: Prompt) => boolean): Prompt[] => {
-  const gone = prompts.findIndex((prompt) => isThere(prompt) || (prompt.isSure && !prompt.mayBeGone));
+  const gone = prompts.findIndex((prompt) => isThere(prompt) || (prompt.isSure && prompt.cuts.size === 0));
   return prompts.slice(gone < 0 ? prompts.length : gone).filter((prompt) => prompt.isSure || isThere(prompt));
 };
 

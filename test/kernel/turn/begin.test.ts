@@ -1,6 +1,8 @@
 /** What a vote of `gate` wants done just before a call, and when it is over. */
 import { expect, test } from 'vitest';
-import { definePlugin, defineTool, jsonSchema } from '../../../kernel/index.ts';
+import { type Clock, definePlugin, defineTool, jsonSchema } from '../../../kernel/index.ts';
+import { systemClock } from '../../../kernel/host/clock.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
 import { createTestSession, say, use } from '../../../kernel/testkit/index.ts';
 
 const calling = (
@@ -28,8 +30,15 @@ const calling = (
       hooks.gate.tap('ask', () => ({ ask: 'May it?' }));
     },
   });
-const open = (log: string[], run: (signal: AbortSignal) => Promise<string>, begin = begun(log), choice = 'once') =>
+const open = (
+  log: string[],
+  run: (signal: AbortSignal) => Promise<string>,
+  begin: () => Promise<(result: { status: string } | undefined) => Promise<void>> = begun(log),
+  choice = 'once',
+  clock: Clock = systemClock,
+) =>
   createTestSession({
+    clock,
     plugins: [calling(log, run, begin)],
     interactive: true,
     script: [use('act', {}), say('ok')],
@@ -93,4 +102,19 @@ test('a throw refuses the call; a throw at its end costs nothing but a warning',
   await warned.run('go');
   expect(warned.results()[0]?.status).toBe('ok');
   expect(warned.events('warning').map(({ text }) => text)).toContain('too late');
+});
+
+test('what never comes back from its beginning or its end is not waited for', async () => {
+  for (const [begin, expected] of [
+    [() => new Promise<never>(() => undefined), ['asked']],
+    [() => Promise.resolve(() => new Promise<never>(() => undefined)), ['asked', 'run']],
+  ] as const) {
+    const log: string[] = [];
+    const clock = { now: () => Date.now(), sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms === LIMITS.besideCallMs ? 20 : ms, signal) };
+    await using session = await open(log, () => Promise.resolve('done'), begin, 'once', clock);
+    expect(await session.run('go')).toMatchObject({ reason: 'stop' });
+    expect(log).toEqual(expected);
+    const told = JSON.stringify([session.results(), session.events('warning')]);
+    expect(told).toContain('calling: begin took longer than 60 s beside a call');
+  }
 });
