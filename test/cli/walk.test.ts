@@ -114,30 +114,34 @@ class Walk {
 
   async #go(kind: 'fork' | 'clear' | 'compact' | 'undo', on: 'same' | 'other'): Promise<void> {
     const known = this.#pick(on);
-    if (!known) return;
-    if (kind === 'undo') {
-      // Of a prompt that may never have been stored nobody knows whether it is the one that goes.
-      if (!known.prompts.at(-1)?.isSure) return;
-      const { code, stderr } = await this.#cast(['-s', known.id, '/undo']);
-      expect(code, stderr).toBe(0);
-      const gone = known.prompts.pop();
-      // What came after it is undone as well.
-      for (const prompt of known.prompts) for (const cut of gone?.cuts ?? []) prompt.cuts.delete(cut);
-      return;
-    }
-    if (kind === 'compact') {
-      const { code } = await this.#cast(['-s', known.id, '/compact']);
-      this.#cuts += 1;
-      if (code === 0) for (const prompt of known.prompts) prompt.cuts.add(this.#cuts);
-      return;
-    }
-    if (kind === 'clear') {
-      const { code, stderr } = await this.#cast(['-s', known.id, '/clear']);
-      // A session that its process could not even begin to store is not there.
-      if (code === 0) known.prompts = [];
-      else expect([code, known.prompts.some(({ isSure }) => isSure)], stderr).toEqual([3, false]);
-      return;
-    }
+    if (known)
+      await { fork: () => this.#fork(known), clear: () => this.#clear(known), compact: () => this.#compact(known), undo: () => this.#undo(known) }[kind]();
+  }
+
+  async #undo(known: Known): Promise<void> {
+    // Of a prompt that may never have been stored nobody knows whether it is the one that goes.
+    if (!known.prompts.at(-1)?.isSure) return;
+    const { code, stderr } = await this.#cast(['-s', known.id, '/undo']);
+    expect(code, stderr).toBe(0);
+    const gone = known.prompts.pop();
+    // What came after it is undone as well.
+    for (const prompt of known.prompts) for (const cut of gone?.cuts ?? []) prompt.cuts.delete(cut);
+  }
+
+  async #compact(known: Known): Promise<void> {
+    const { code } = await this.#cast(['-s', known.id, '/compact']);
+    this.#cuts += 1;
+    if (code === 0) for (const prompt of known.prompts) prompt.cuts.add(this.#cuts);
+  }
+
+  async #clear(known: Known): Promise<void> {
+    const { code, stderr } = await this.#cast(['-s', known.id, '/clear']);
+    // A session that its process could not even begin to store is not there.
+    if (code === 0) known.prompts = [];
+    else expect([code, known.prompts.some(({ isSure }) => isSure)], stderr).toEqual([3, false]);
+  }
+
+  async #fork(known: Known): Promise<void> {
     const text = `prompt-${++this.#count} calls-0 pace-0`;
     const outcome = await this.#cast(['--fork', '-s', known.id, text]);
     const fork = outcome.code === 0 ? this.#begun(outcome) : undefined;
