@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { call, say, startProvider, type Reply } from '../provider.ts';
+import { call, say, startProvider, startResponder, type Reply, type Responder } from '../provider.ts';
 import { bundleCommand, type Bundle } from './bundle.ts';
 import { refusal, type SentMessage } from '../strict.ts';
 import { createPlace, linesOf, start, type Outcome } from './program.ts';
@@ -62,6 +62,53 @@ const round = async (killAfterMs: number): Promise<void> => {
     place.remove();
   }
 };
+
+/** In a window so small that the turn is compacted on its way; each summary comes slowly, for its request to be hit as well. */
+const SMALL = { CAST_CONTEXT_WINDOW: '6000', CAST_MAX_OUTPUT: '1000' };
+const summarised = (): Responder => {
+  let next = 0;
+  return ({ body }) =>
+    body.tools?.length ? ([...steps, say('the end')][next++] ?? say('the end')) : say('## Goal\nWhat was done so far.', { piece: 4, pauseMs: 15 });
+};
+
+const compacting = async (killAfterMs: number | undefined): Promise<{ readonly ms: number; readonly compactions: number }> => {
+  const place = createPlace({ 'a.txt': 'alpha '.repeat(120) });
+  const provider = await startResponder(summarised());
+  const next = await startProvider(say('back'));
+  try {
+    const run = start(['run', '--format', 'stream-json', 'first prompt'], { program: bundle.file, place, provider, env: SMALL });
+    const timer = killAfterMs === undefined ? undefined : setTimeout(() => run.child.kill('SIGKILL'), killAfterMs);
+    const outcome = await run.done;
+    clearTimeout(timer);
+    const hint = `killed after ${killAfterMs} ms`;
+    for (const { body } of provider.requests) expect(refusal(body.messages as readonly SentMessage[]), hint).toBeUndefined();
+    const resumed = await start(['run', '--format', 'json', '-c', 'second prompt'], { program: bundle.file, place, provider: next, env: SMALL }).done;
+    if (resumed.code !== 3) {
+      expect(resumed.code, `${hint}; ${resumed.stderr}`).toBe(0);
+      for (const { body } of next.requests) {
+        expect(refusal(body.messages as readonly SentMessage[]), hint).toBeUndefined();
+        // The running prompt is carried over every cut; and who asks for a summary asks about it.
+        expect(JSON.stringify(body.messages), hint).toContain('first prompt');
+      }
+    }
+    const log = join(place.cwd, 'log');
+    const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter(Boolean) : [];
+    expect(new Set(lines).size, `${hint}: something ran twice`).toBe(lines.length);
+    return { ms: outcome.ms, compactions: outcome.stdout.split('"type":"compaction"').length - 1 };
+  } finally {
+    await provider.close();
+    await next.close();
+    place.remove();
+  }
+};
+
+test(`a process killed at ${ROUNDS} random moments of a turn that is compacted goes on from a history that holds`, {
+  timeout: 60_000 + ROUNDS * 15_000,
+}, async () => {
+  const whole = await compacting(undefined);
+  expect(whole.compactions).toBeGreaterThan(0);
+  for (let n = 0; n < ROUNDS; n++) await compacting(Math.round(Math.random() * whole.ms));
+});
 
 test(`a process killed at ${ROUNDS} random moments loses no finished step`, { timeout: 60_000 + ROUNDS * 15_000 }, async () => {
   // One whole run says how long a run takes here.
