@@ -3,7 +3,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 import type { EntryKind, SessionQuery, SessionRecord } from '../../kernel/index.ts';
 import { folderOf } from './files.ts';
 import type { Database } from './native.ts';
-import { recordOf, type SessionRow, type StoredEntry, type Tables } from './tables.ts';
+import { recordOfValues, SESSION_COLUMNS, type SessionValues, type StoredEntry, type Tables } from './tables.ts';
 
 export interface EntryQuery {
   readonly before?: number;
@@ -30,17 +30,18 @@ const createQueries = (db: Database): Queries => {
   const kysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database: db }) });
   return {
     async sessions({ root, cwd, kind, before, limit }) {
-      let query = kysely.selectFrom('sessions').selectAll();
+      let query = kysely.selectFrom('sessions').select(SESSION_COLUMNS);
       if (root !== undefined) query = query.where(({ or, eb }) => or([eb('root', '=', root), eb('folder', '=', folderOf(root))]));
       if (cwd !== undefined) query = query.where('cwd', '=', cwd);
       if (kind !== undefined) query = query.where('kind', '=', kind);
       if (before !== undefined) query = query.where('updated_at', '<', before);
-      // Run as it is: Kysely would look through each of what may be ten thousand rows.
+      // Run as it is, and read as lists: for ten thousand rows Kysely, and an object for each, would take twice as long.
       const { sql, parameters } = query.orderBy('updated_at', 'desc').orderBy('id', 'desc').limit(limit).compile();
       return db
-        .prepare<unknown[], SessionRow>(sql)
+        .prepare<unknown[], SessionValues>(sql)
+        .raw()
         .all(...parameters)
-        .map(recordOf);
+        .map(recordOfValues);
     },
     async entries(session, { before, kinds, limit }) {
       let query = kysely.selectFrom('entries').select(['id', 'parent_id', 'seq', 'kind', 'created_at', 'data_json']).where('session_id', '=', session);

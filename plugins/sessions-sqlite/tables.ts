@@ -53,21 +53,52 @@ export interface Tables {
 
 const KINDS: readonly SessionRecord['kind'][] = ['conversation', 'child', 'background'];
 
-export const recordOf = (row: SessionRow): SessionRecord => ({
-  id: row.id,
-  cwd: row.cwd,
-  root: row.root,
-  title: row.title,
-  model: row.model,
-  provider: row.provider,
-  parent: row.parent_id,
-  kind: KINDS.find((kind) => kind === row.kind) ?? 'conversation',
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  head: row.head,
-  messages: row.messages,
-  pinned: row.pinned !== 0,
+export const recordOf = (row: SessionRow): SessionRecord => recordOfValues(SESSION_COLUMNS.map((column) => row[column]) as unknown as SessionValues);
+
+/** Of a row that is read as a list, in the order of `SESSION_COLUMNS`. */
+export type SessionValues = readonly [
+  ...texts: [id: string, cwd: string, root: string, title: string, model: string, provider: string],
+  parent: string | null,
+  kind: string,
+  pinned: number,
+  head: string | null,
+  lastSeq: number,
+  messages: number,
+  createdAt: number,
+  updatedAt: number,
+  folder: string | null,
+];
+export const recordOfValues = ([
+  id,
+  cwd,
+  root,
+  title,
+  model,
+  provider,
+  parent,
+  kind,
+  pinned,
+  head,
+  ,
+  messages,
+  createdAt,
+  updatedAt,
+]: SessionValues): SessionRecord => ({
+  id,
+  cwd,
+  root,
+  title,
+  model,
+  provider,
+  parent,
+  kind: kindOf(kind),
+  createdAt,
+  updatedAt,
+  head,
+  messages,
+  pinned: pinned !== 0,
 });
+const kindOf = (kind: string): SessionRecord['kind'] => KINDS.find((known) => known === kind) ?? 'conversation';
 
 export type StoredEntry = Omit<EntryRow, 'session_id'>;
 
