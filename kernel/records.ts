@@ -138,7 +138,7 @@ export class RecordStream {
   }
 
   #usage(next: Entry | undefined, at: number): readonly SessionRecordLine[] {
-    const usage = next?.kind === 'plugin' && next.data.plugin === 'usage' ? usageIn(next.data.data) : undefined;
+    const usage = next?.kind === 'plugin' ? usageIn(next.data.data) : undefined;
     if (!usage || !this.#task) return [];
     this.#task.usage = sum(this.#task.usage, usage);
     return [{ type: 'turn_usage', session_id: this.#session, task_id: this.#task.id, turn: this.#task.turns, usage, timestamp: time(at) }];
@@ -259,8 +259,13 @@ const sum = (a: WireUsage, b: WireUsage): WireUsage => ({
   total_tokens: a.total_tokens + b.total_tokens,
 });
 
-/** Of the record that is stored with a reply. */
+/** Of the record that is stored with a reply, by whichever plugin: undefined when it is about something else. */
 const usageIn = (data: unknown): WireUsage | undefined => {
-  const { added } = (data ?? {}) as { readonly added?: readonly UsageRecord[] };
-  return Array.isArray(added) ? added.map(wireUsage).reduce(sum, NO_USAGE) : undefined;
+  const { added } = (data ?? {}) as { readonly added?: unknown };
+  return Array.isArray(added) && added.every(isUsage) ? added.map(wireUsage).reduce(sum, NO_USAGE) : undefined;
 };
+const isUsage = (value: unknown): value is UsageRecord => {
+  const record = (value ?? {}) as Partial<Record<keyof UsageRecord, unknown>>;
+  return typeof record.model === 'string' && COUNTS.every((key) => typeof record[key] === 'number');
+};
+const COUNTS = ['promptTokens', 'completionTokens', 'cacheReadTokens', 'reasoningTokens'] as const;

@@ -6,7 +6,7 @@ export interface UsageTotals extends Usage {
   /** Part of the total that child sessions used. */
   readonly subagentTokens: number;
 }
-/** What was used of one model since the record before, as the plugin `usage` keeps it with the session. */
+/** What was used of one model since the record before. Plugins that count keep a list of them as `added` in what they record with a reply. */
 export interface UsageRecord extends UsageTotals {
   readonly provider: string;
   readonly model: string;

@@ -62,6 +62,8 @@ const VOCABULARY = Array.from({ length: 40_000 }, (_, index) => {
 });
 const textOf = () => Array.from({ length: WORDS }, () => VOCABULARY[Math.floor(random() ** 3 * VOCABULARY.length)]).join(' ');
 
+const projectOf = (number) => join(folder, `project-${number % 40}`);
+
 const fill = () => {
   const db = new Sqlite(join(home, 'sessions', 'sessions.db'));
   const addSession = db.prepare(
@@ -75,17 +77,7 @@ const fill = () => {
       for (let number = first; number < first + 500; number += 1) {
         const id = `bench${String(number).padStart(6, '0')}`;
         const at = 1_700_000_000_000 + number * 1_000_000;
-        addSession.run(
-          id,
-          `/work/project-${number % 40}`,
-          `/work/project-${number % 40}`,
-          textOf().slice(0, 60),
-          `e${each}`,
-          each,
-          each,
-          at,
-          at + each * 1_000,
-        );
+        addSession.run(id, projectOf(number), projectOf(number), textOf().slice(0, 60), `e${each}`, each, each, at, at + each * 1_000);
         for (let seq = 1; seq <= each; seq += 1) {
           const role = seq % 2 === 1 ? 'user' : 'assistant';
           const extra = seq % 500 === 0 ? ' 日本語の検索' : '';
@@ -171,7 +163,7 @@ try {
     figures[name] = { ms: Math.round(median(times.slice(1)) * 10) / 10, firstMs: Math.round(times[0] * 10) / 10, hits };
     say(`${name.padEnd(32)} ${String(figures[name].ms).padStart(7)} ms (the first ${figures[name].firstMs} ms), ${hits} sessions`);
   }
-  const [inProject] = await timed(() => store.search({ text: common, limit: 50, root: '/work/project-7' }));
+  const [inProject] = await timed(() => store.search({ text: common, limit: 50, root: projectOf(7) }));
   say(`of one project                   ${Math.round(inProject * 10) / 10} ms`);
   const listings = [];
   for (let round = 0; round < 7; round += 1) listings.push((await timed(() => store.list({ kind: 'conversation', limit: SESSIONS })))[0]);
