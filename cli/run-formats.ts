@@ -146,6 +146,12 @@ export const addToResult = (result: RunResult, event: CastEvent): RunResult => {
       const { id, tool, denied } = event.data;
       return denied === undefined ? result : { ...result, permissionDenials: [...result.permissionDenials, { id, tool, reason: denied }] };
     }
+    case 'question.answered': {
+      // A call of a child session ends in that one's own events.
+      const { path, by, call, tool = '', text } = event.data;
+      if (!path || by !== 'nobody' || call === undefined) return result;
+      return { ...result, permissionDenials: [...result.permissionDenials, { id: call, tool, reason: text }] };
+    }
     case 'error':
       return { ...result, error: event.data };
     case 'turn.ended': {

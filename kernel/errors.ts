@@ -31,6 +31,7 @@ export const ERRORS = {
   SESSION_UNKNOWN: trait(3, 'There is no session with this id, or none to continue here.'),
   SESSION_BUSY: trait(1, 'Another process, or another turn, is writing this session.', true),
   SESSION_CLOSED: trait(1, 'The session has been closed.'),
+  CHILD_TOO_DEEP: trait(1, 'A child session wanted a child of its own below the depth that is allowed.'),
   INPUT_EMPTY: trait(3, 'There is no prompt.'),
   INPUT_TOO_LARGE: trait(3, 'The prompt or standard input is over its limit.'),
   ANSWER_INVALID: trait(3, 'An answer to a question does not fit what was asked.'),

@@ -29,7 +29,17 @@ export interface EventMap {
   usage: { usage: Usage; purpose: Purpose; estimated?: boolean; provider: string; model: string; child?: string };
   retry: { attempt: number; delayMs: number; reason: string };
   'question.asked': { question: Question };
-  'question.answered': { id: string; choice: string; by: string; rules: readonly string[]; tool?: string; text: string; values?: FieldValues };
+  'question.answered': {
+    id: string;
+    choice: string;
+    by: string;
+    rules: readonly string[];
+    tool?: string;
+    text: string;
+    values?: FieldValues /** Call that it was about. */;
+    call?: string /** It was asked in a child session, where it is answered as well: labels of the children on the way there. */;
+    path?: readonly string[];
+  };
   /** What it was about was aborted. */
   'question.withdrawn': { id: string };
   /** The view of the model was shortened. `entry` holds the summary. */

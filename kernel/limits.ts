@@ -6,6 +6,10 @@ export const LIMITS = {
   attempts: 16,
   /** Replies in a row that end in the middle of a call: a model that was told twice to send less does not. */
   cutCalls: 3,
+  /** Child sessions of one session that run at a time; further ones wait for a place. */
+  children: 10,
+  /** Child sessions below one another: each may open ten. */
+  childDepth: 3,
   /** Inputs that taps of `settle` may add to one turn. */
   continuations: 8,
   /** Entries of a branch that are always held, so many that taps can look back over a few turns. */

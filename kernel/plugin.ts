@@ -164,6 +164,8 @@ export interface Scope<C, P extends Capability> {
     data: D;
     initial: T;
     fold(state: T, data: Out<D>): T;
+    /** In a child session it is the state of the session that a person sees: read there and recorded there. */
+    ofRoot?: boolean;
   }): { readonly value: T; record(data: In<D>): Promise<void> };
   /** Outlives sessions: JSON below `$CAST_HOME`, one file a plugin; `project` is keyed by the project's root. */
   readonly storage: Readonly<Record<'user' | 'project', PluginStorage>>;

@@ -1,5 +1,6 @@
 /** What a capability gives. Disclosure and accident prevention, not a sandbox. */
 import type { Purpose, Usage } from '../data.ts';
+import type { CastEvent, EndReason } from '../events.ts';
 import type { BoundaryPower } from './boundary.ts';
 import type { Origin } from './config.ts';
 import type { Store } from './store.ts';
@@ -54,6 +55,34 @@ export interface FetchInit extends RequestInit {
   readonly permit?: Permit;
 }
 
+/** Work for a child session. */
+export interface ChildOrder {
+  /** All that it is told. */
+  readonly prompt: string;
+  /** A word for people: in questions it asks, in its title. */
+  readonly label: string;
+  /** For plugins in the child, as `session.origin.data`: by it they give it a role, tools, words of its own. */
+  readonly data?: unknown;
+  /** `model` or `provider/model`. Default: `models.subagent`, else the model of this session. */
+  readonly model?: string;
+  /** Model calls, at most; never more than this session may make in a turn. */
+  readonly maxSteps?: number;
+  /** Told each event of the child as it comes. */
+  watch?(event: CastEvent): void;
+}
+export interface ChildEnd {
+  /** Its id; all of it is stored. */
+  readonly session: string;
+  /** Only `stop` is an end of its own accord. */
+  readonly reason: EndReason;
+  /** The last that it said; of a reply that broke off, what had come. Empty when it said nothing. */
+  readonly text: string;
+  /** Absent where it was aborted, and where it ended of its own accord and said something. */
+  readonly error?: { readonly code: string; readonly message: string; readonly suggestedFix?: string };
+  /** Of all its requests, those of its own children included. */
+  readonly usage: Usage;
+}
+
 export interface Powers {
   /** Reading and writing files through node:fs. Declares, and makes paths canonical. */
   fs: {
@@ -83,6 +112,15 @@ export interface Powers {
   };
   /** What is stored of other sessions, to be read. */
   sessions: Pick<Store, 'get' | 'list'>;
+  /** Sessions that work for this one, each with a history, hooks and tools of its own. */
+  children: {
+    /**
+     * Opens one, gives it its prompt, and closes it when it has nothing left to do. Whatever goes wrong in it is told by how it ended. It has
+     * the configuration, trust and environment of this session; its questions are asked here, and its usage counts here. Ten run at a
+     * time, further ones wait. Throws CHILD_TOO_DEEP, the signal's reason when it aborts before a start, and what keeps a session from opening.
+     */
+    run(order: ChildOrder, signal: AbortSignal): Promise<ChildEnd>;
+  };
   /** Stands between the session and the world, in the place of providers, tools and people. */
   boundary: BoundaryPower;
   settings: {

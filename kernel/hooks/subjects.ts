@@ -5,10 +5,23 @@ import type { ErrorCode, ProviderFailure } from '../errors.ts';
 export type Effect = 'read' | 'write' | 'exec' | 'talk';
 
 /** What taps see of a session. */
+/** What a child session works for. */
+export interface ChildOrigin {
+  /** The session that a person sees: the first of its parents, which is nobody's child. */
+  readonly rootSession: string;
+  /** Turn of that session in which the work was ordered. */
+  readonly rootTurn: number;
+  /** Labels of the children from there to here, this one last. */
+  readonly path: readonly string[];
+  /** What the plugin that ordered it said for the plugins of the child. */
+  readonly data?: unknown;
+}
 export interface SessionFace {
   readonly id: string;
   /** The session that opened this one; its asks and grants live there. */
   readonly parent?: string;
+  /** Of a child session while its parent waits for it. */
+  readonly origin?: ChildOrigin;
   readonly cwd: string;
   /** The project's root, by which it is trusted. */
   readonly root: string;
@@ -262,6 +275,8 @@ export interface QuestionDraft {
 }
 export interface Question extends QuestionDraft {
   readonly id: string;
+  /** Labels of the child sessions between the one that a person sees and the one that asks. */
+  readonly path?: readonly string[];
   readonly rules: readonly string[];
 }
 export interface Answer {

@@ -15,6 +15,8 @@ export interface Occasion {
   readonly commands: ReadonlySet<string>;
   /** Services that are provided. */
   readonly services: ReadonlySet<string>;
+  /** In a child session: what runs in its parent. */
+  readonly above: ReadonlySet<string> | undefined;
 }
 
 export interface Verdict {
@@ -30,7 +32,7 @@ export const decide = (refs: readonly PluginRef[], occasion: Occasion): readonly
   const ordered = [...refs].sort((a, b) => rankOf(ranks, a) - rankOf(ranks, b));
   const isOff = new Map<string, string>();
   for (const { manifest } of ordered) {
-    const why = offBecause(manifest, occasion.config);
+    const why = occasion.above && manifest.inChildren === 'skip' ? 'not in child sessions' : offBecause(manifest, occasion.config);
     if (why !== undefined) isOff.set(manifest.name, why);
   }
   // A plugin that is refused takes those with it that need it, so this is repeated until nothing changes.
@@ -50,6 +52,7 @@ export const decide = (refs: readonly PluginRef[], occasion: Occasion): readonly
     if (off !== undefined) return { ref, rank, state: 'off', why: off };
     const refused = isRefused.get(name);
     if (refused !== undefined) return { ref, rank, state: 'refused', why: refused };
+    if (occasion.above?.has(name)) return { ref, rank, state: 'active', why: 'as in its parent' };
     const trigger = ref.manifest.activation.find((each) => hasCome(each, name, occasion));
     if (trigger !== undefined)
       return { ref, rank, state: 'active', why: trigger === 'session' || trigger === 'start' ? 'in every session' : `because of ${trigger}` };

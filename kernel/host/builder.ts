@@ -22,6 +22,8 @@ export interface BuilderOptions {
   readonly credentials: Credentials;
   /** A plugin that blocked the last process: it stays off this time. */
   readonly blocked: BlockedRecord | undefined;
+  /** Of a child session: what its parent runs with. */
+  readonly above?: () => Generation;
 }
 
 export class Builder {
@@ -36,15 +38,22 @@ export class Builder {
     this.#settings = options.open;
   }
 
+  /** As they are in force. */
+  get settings(): Settings {
+    return this.#settings;
+  }
+
   /** Throws when the configuration or a locked plugin is at fault; any other plugin that fails is refused and named once. */
   async build(session: Session): Promise<Generation> {
     if (!this.#isFirst && this.#at.open.reload) this.#settings = await this.#at.open.reload();
     this.#isFirst = false;
     const config = mergeLayers(this.#layers(session), new Set(this.#refs().flatMap(({ manifest }) => (manifest.locked ? [manifest.name] : []))));
     this.#at.credentials.protect(secretsIn(config.value));
+    const { above } = this.#at;
     const slices = new StateSlices(
       (batch) => session.append(batch),
       (plugin, slice, why) => session.warn(`plugin ${plugin}: an entry of ${slice} is passed over: ${why}`),
+      above && (() => above().slices),
     );
     const generation = new Generation(config, slices, session.observer);
     const names = this.#refs().map((ref) => ref.manifest.name);
@@ -154,9 +163,13 @@ export class Builder {
       recorders: recordersIn(session.history.entries),
       commands: this.commands,
       services: new Set(generation.provided()),
+      above: this.#at.above && activeIn(this.#at.above()),
     };
   }
 }
+
+const activeIn = ({ plugins }: Generation): ReadonlySet<string> =>
+  new Set([...plugins.values()].flatMap(({ name, state }) => (state === 'active' ? [name] : [])));
 
 /** Not a locked one; and of those that come with cast only one that was seen to have the thread. */
 const mayBeKeptOff = ({ manifest, builtin }: PluginRef, blocked: BlockedRecord): boolean =>

@@ -1,4 +1,5 @@
 /** A kernel: plugins of the process, and the sessions that run on them. */
+import type { CastConfig } from '../contracts/config.ts';
 import type { Kernel, KernelOptions, OpenOptions, OpenSession, Settings } from '../contracts/kernel.ts';
 import type { Report } from '../contracts/report.ts';
 import type { SessionRecord, Store } from '../contracts/store.ts';
@@ -6,6 +7,7 @@ import { CastError, messageOf } from '../errors.ts';
 import { API_VERSION, type Clock, type Ids, type Log } from '../plugin.ts';
 import { createClient } from '../session/client.ts';
 import { createExits } from '../session/exits.ts';
+import type { Opener } from '../session/opener.ts';
 import { findSession } from '../session/resume.ts';
 import { providerId, Session } from '../session/session.ts';
 import { runTurn } from '../turn/turn.ts';
@@ -114,10 +116,11 @@ class KernelProcess implements Kernel {
     }
   }
 
-  async #session(store: Store, record: SessionRecord, open: OpenOptions): Promise<{ session: Session; builder: Builder }> {
+  async #session(store: Store, record: SessionRecord, open: OpenOptions, opener?: Opener): Promise<{ session: Session; builder: Builder }> {
     const credentials = createCredentials(open.environment, this.#secrets);
     const blocked = this.#blocked ? this.#blocked.record : peekBlocked(this.#at.home);
-    const builder = new Builder({ builtins: this.#at.builtins, plugins: this.#plugins, open, credentials, blocked });
+    const above = opener && { above: () => opener.session.generation };
+    const builder = new Builder({ builtins: this.#at.builtins, plugins: this.#plugins, open, credentials, blocked, ...above });
     if (this.#at.watchdog && open.plugins.length > 0) await this.#watch();
     const session = new Session({
       record,
@@ -128,10 +131,28 @@ class KernelProcess implements Kernel {
       ids: this.#ids,
       exits: createExits([credentials.values, this.#secrets.values]),
       runTurn,
+      ...(opener ? { opener } : {}),
+      // What its configuration is now; how it is read again is its own affair.
+      openChild: (by, wishes) => this.#child(by, { ...open, ...builder.settings }, wishes),
       build: (each) => builder.build(each),
       activate: (each, generation) => builder.activate(each, generation),
     });
     return { session, builder };
+  }
+
+  async #child(opener: Opener, { reload: _, ...open }: OpenOptions, wishes: CastConfig): Promise<Session> {
+    const { store, id: parent, cwd } = opener.session;
+    const as = { ...open, cwd, layers: [...open.layers, { name: 'session', data: wishes } as const] };
+    const record = { ...this.#newRecord(as), parent, kind: 'child' as const };
+    await store.create(record);
+    try {
+      const { session } = await this.#session(store, { ...record, head: null, messages: 0, updatedAt: record.createdAt, pinned: false }, as, opener);
+      await session.open(false);
+      return session;
+    } catch (error) {
+      await store.remove(record.id);
+      throw error;
+    }
   }
 
   async #watch(): Promise<void> {

@@ -13,6 +13,7 @@ const KNOWN_CAPABILITIES: Readonly<Record<Capability, true>> = {
   secrets: true,
   sessions: true,
   settings: true,
+  children: true,
   boundary: true,
 };
 const CAPABILITIES = Object.keys(KNOWN_CAPABILITIES);

@@ -32,6 +32,7 @@ export const createPowers = (plugin: string, capabilities: readonly Capability[]
     model: () => ({ ask: (request, signal) => offTheClock(async () => (await import('./ask-model.ts')).askModel(plugin, source.session, request, signal)) }),
     secrets: () => ({ get: (name) => source.credentials.get(name), set: (name, value) => source.credentials.set(name, value) }),
     sessions: () => sessionsPower(plugin, source.session),
+    children: () => childrenPower(plugin, source.session),
     settings: () => settingsPower(source),
     boundary: () => boundaryPower(plugin, source),
   };
@@ -80,6 +81,15 @@ const sessionsPower = (plugin: string, session: Session | null): Powers['session
   };
   return { get: async (id) => store().get(id), list: async (query) => store().list(query) };
 };
+
+const childrenPower = (plugin: string, session: Session | null): Powers['children'] => ({
+  run: (order, signal) =>
+    offTheClock(async () => {
+      if (!session)
+        throw new CastError('PLUGIN_INVALID', `plugin ${plugin} opens child sessions outside of a session`, { plugin, fix: 'Use `scope.powers.children`.' });
+      return (await import('../session/children.ts')).runChild(session, order, signal);
+    }),
+});
 
 const settingsPower = ({ home, session, config }: PowerSource): Powers['settings'] => ({
   set: async (changes, where = 'user') => {

@@ -14,6 +14,8 @@ export interface BrokerOptions {
   hooks(): HookSet;
   emit<K extends 'question.asked' | 'question.answered' | 'question.withdrawn'>(type: K, data: EventMap[K]): void;
   warn(text: string): void;
+  /** Of a child session: where a person is asked. */
+  readonly relay?: (question: Question, signal: AbortSignal) => Promise<Answer>;
   /** What a person says, or whoever stands in their place. */
   person(question: Question, next: () => Promise<Answer>): Promise<Answer>;
   /** Whether something that runs waits for a person. */
@@ -44,15 +46,23 @@ export class Broker {
   /** `reject` by `nobody` where no person can be asked. Throws the signal's reason when the work it belongs to is aborted. */
   async ask(draft: QuestionDraft, turn: TurnContext): Promise<Answer> {
     const question: Question = { ...draft, text: draft.text.slice(0, LIMITS.questionChars), rules: draft.rules ?? [], id: this.#at.ids.next('question') };
-    const answer = await (question.standing ? this.#stand(question, turn) : this.#settle(question, turn));
+    return this.#told(question, await (question.standing ? this.#stand(question, turn) : this.#settle(question, turn)));
+  }
+  /** Of a child session, whose own taps had no answer: for a person only. What it is about is told in both. */
+  async relayed(question: Question, signal: AbortSignal): Promise<Answer> {
+    return this.#told(question, await this.#interactively(question, signal));
+  }
+  #told(question: Question, answer: Answer): Answer {
+    const { id, rules, text, call, path } = question;
     this.#at.emit('question.answered', {
-      id: question.id,
+      id,
       choice: answer.choice,
       by: answer.by,
-      rules: question.rules,
-      text: question.text,
+      rules,
+      text,
       ...(answer.values ? { values: answer.values } : {}),
-      ...(question.call ? { tool: question.call.tool } : {}),
+      ...(call ? { tool: call.tool, call: call.id } : {}),
+      ...(path ? { path } : {}),
     });
     return answer;
   }
@@ -85,7 +95,11 @@ export class Broker {
     }
   }
   #person(question: Question, signal: AbortSignal): Promise<Answer> {
-    return this.#at.person(question, async () => (this.#at.interactive ? this.#wait(question, signal) : { choice: 'reject', by: 'nobody' }));
+    const { relay, person } = this.#at;
+    return relay ? offTheClock(() => relay(question, signal)) : person(question, () => this.#interactively(question, signal));
+  }
+  async #interactively(question: Question, signal: AbortSignal): Promise<Answer> {
+    return this.#at.interactive ? this.#wait(question, signal) : { choice: 'reject', by: 'nobody' };
   }
 
   /** False when it is no longer open: somebody was first, or the turn was aborted. Throws ANSWER_INVALID when a form is filled in wrongly. */

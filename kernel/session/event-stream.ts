@@ -48,9 +48,11 @@ export class EventStream {
 
   /** Called at once, in the emitter's own time: for the kernel and for plugins, which cannot hold anything up by it. */
   on<K extends EventType>(type: K, run: (data: EventMap[K]) => void): Disposable {
-    const listener: Listener = (event) => {
+    return this.onAny((event) => {
       if (event.type === type) run(event.data as EventMap[K]);
-    };
+    });
+  }
+  onAny(listener: (event: CastEvent) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }

@@ -8,6 +8,7 @@ export const createFace = (session: Session): SessionFace => ({
   root: session.root,
   interactive: session.interactive,
   ...(session.parent === undefined ? {} : { parent: session.parent }),
+  ...(session.opener === undefined ? {} : { origin: session.opener.origin }),
   get cwd() {
     return session.cwd;
   },

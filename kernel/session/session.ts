@@ -20,6 +20,7 @@ import { Faults } from './faults.ts';
 import type { Generation } from './generation.ts';
 import { History } from './history.ts';
 import { activeProvider, limitsOf, providerNamed, routeOf, type Route, type SessionLimits } from './models.ts';
+import { relayTo, type OpenChild, type Opener } from './opener.ts';
 import { InputQueue } from './queue.ts';
 import { Tally } from './tally.ts';
 import { tellEnd } from './turn-end.ts';
@@ -38,6 +39,9 @@ export interface SessionOptions {
   readonly ids: Ids;
   readonly exits: Exits;
   readonly runTurn: RunTurn;
+  /** Of a child session. */
+  readonly opener?: Opener;
+  readonly openChild: OpenChild;
   /** A generation from the configuration as it is now. */
   readonly build: (session: Session) => Promise<Generation>;
   /** Plugins whose trigger has come join a living generation. */
@@ -66,6 +70,8 @@ export class Session {
   readonly id: string;
   readonly root: string;
   readonly parent: string | undefined;
+  readonly opener: Opener | undefined;
+  readonly openChild: OpenChild;
   readonly interactive: boolean;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -104,6 +110,8 @@ export class Session {
     this.id = record.id;
     this.root = record.root;
     this.parent = record.parent ?? undefined;
+    this.opener = options.opener;
+    this.openChild = options.openChild;
     this.interactive = options.interactive;
     this.clock = clock;
     this.ids = ids;
@@ -136,6 +144,7 @@ export class Session {
       hooks: () => this.hooks,
       emit: (type, data) => this.emit(type, data),
       warn: (text) => this.warn(text),
+      ...(options.opener ? { relay: relayTo(options.opener) } : {}),
       person: (question, next) => this.generation.boundary?.answer?.(question, next) ?? next(),
       onWaiting: (isWaiting) => {
         this.#isWaiting = isWaiting;

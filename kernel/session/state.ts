@@ -10,6 +10,14 @@ import { describeIssue, validate, type Schema } from '../schema.ts';
 import { foldedIn, slicesIn } from './branch.ts';
 import type { History } from './history.ts';
 
+type StatePort = ReturnType<Scope<unknown, never>['state']>;
+interface StateSpec {
+  readonly name: string;
+  readonly data: Schema;
+  readonly initial: unknown;
+  readonly ofRoot?: boolean;
+  fold(state: unknown, data: unknown): unknown;
+}
 interface Slice {
   readonly plugin: string;
   readonly name: string;
@@ -29,43 +37,67 @@ export class StateSlices {
   #recorded = new Set<string>();
   readonly #append: (batch: readonly NewEntry[]) => Promise<unknown>;
   readonly #onBadEntry: (plugin: string, slice: string, why: string) => void;
+  /** Of states that are the root's. */
+  readonly #ports = new Map<string, StatePort>();
+  /** Those of the session that opened this one. */
+  readonly #above: (() => StateSlices) | undefined;
 
-  constructor(append: (batch: readonly NewEntry[]) => Promise<unknown>, onBadEntry: (plugin: string, slice: string, why: string) => void) {
+  constructor(
+    append: (batch: readonly NewEntry[]) => Promise<unknown>,
+    onBadEntry: (plugin: string, slice: string, why: string) => void,
+    above?: () => StateSlices,
+  ) {
     this.#append = append;
     this.#onBadEntry = onBadEntry;
+    this.#above = above;
   }
 
   /** The port of one plugin. */
   for({ name: plugin, version }: { readonly name: string; readonly version: string }): Scope<unknown, never>['state'] {
-    return ((spec: { name: string; data: Schema; initial: unknown; fold(state: unknown, data: unknown): unknown }) => {
+    return ((spec: StateSpec) => {
       const key = keyOf(plugin, spec.name);
       if (this.#slices.has(key)) throw new CastError('REGISTRY_CONFLICT', `plugin ${plugin} declares the state ${spec.name} twice`, { plugin });
-      const slice: Slice = {
-        plugin,
-        name: spec.name,
-        version: versionOf(version, spec.fold),
-        schema: spec.data,
-        initial: spec.initial,
-        value: spec.initial,
-        fold: spec.fold,
-      };
-      this.#slices.set(key, slice);
-      return {
+      const own = this.#own(plugin, version, spec);
+      if (!spec.ofRoot) return own;
+      // Where the parent does not have the plugin, nobody else keeps it.
+      const now = (): StatePort => (this.#above ? this.#above().#ports.get(key) : undefined) ?? own;
+      const port: StatePort = {
         get value() {
-          return slice.value;
+          return now().value;
         },
-        record: async (data: unknown) => {
-          const outcome = await validate(slice.schema, data);
-          if (outcome.issues)
-            throw new CastError(
-              'PLUGIN_INVALID',
-              `plugin ${plugin} records something that its state ${spec.name} does not know: ${outcome.issues.map(describeIssue).join('; ')}`,
-              { plugin },
-            );
-          await this.#append([{ kind: 'plugin', data: { plugin, slice: spec.name, data } }]);
-        },
+        record: (data) => now().record(data),
       };
+      this.#ports.set(key, port);
+      return port;
     }) as Scope<unknown, never>['state'];
+  }
+  #own(plugin: string, version: string, spec: StateSpec): StatePort {
+    const key = keyOf(plugin, spec.name);
+    const slice: Slice = {
+      plugin,
+      name: spec.name,
+      version: versionOf(version, spec.fold),
+      schema: spec.data,
+      initial: spec.initial,
+      value: spec.initial,
+      fold: spec.fold,
+    };
+    this.#slices.set(key, slice);
+    return {
+      get value() {
+        return slice.value;
+      },
+      record: async (data: unknown) => {
+        const outcome = await validate(slice.schema, data);
+        if (outcome.issues)
+          throw new CastError(
+            'PLUGIN_INVALID',
+            `plugin ${plugin} records something that its state ${spec.name} does not know: ${outcome.issues.map(describeIssue).join('; ')}`,
+            { plugin },
+          );
+        await this.#append([{ kind: 'plugin', data: { plugin, slice: spec.name, data } }]);
+      },
+    };
   }
 
   /** After a resume, a rewind, or a new generation: from the newest snapshot on, and what that one does not hold from the first entry. */
@@ -126,7 +158,11 @@ export class StateSlices {
 
   /** Of a plugin that could not be applied as a whole. */
   removeAllOf(plugin: string): void {
-    for (const [key, slice] of this.#slices) if (slice.plugin === plugin) this.#slices.delete(key);
+    for (const [key, slice] of this.#slices)
+      if (slice.plugin === plugin) {
+        this.#slices.delete(key);
+        this.#ports.delete(key);
+      }
   }
 }
 const keyOf = (plugin: string, slice: string): string => `${plugin}/${slice}`;

@@ -51,7 +51,7 @@ export class Grants implements GrantsService {
   constructor(scope: GrantScope) {
     this.#scope = scope;
     this.#configured = configuredRules(scope.config);
-    this.#session = scope.state<SessionState, typeof CHANGE>({ name: 'grants', data: CHANGE, initial: { kept: [] }, fold });
+    this.#session = scope.state<SessionState, typeof CHANGE>({ name: 'grants', data: CHANGE, initial: { kept: [] }, fold, ofRoot: true });
   }
 
   /** Reads what is kept on disk, once. */

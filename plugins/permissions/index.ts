@@ -54,8 +54,9 @@ export default definePlugin({
       return grants.hold(question.rules, scope.session.cwd) ? { choice: 'once', by: 'permissions' } : undefined;
     });
 
-    scope.events.on('question.answered', ({ choice, by, rules }) => {
-      if ((choice !== 'session' && choice !== 'project') || by === 'permissions') return;
+    scope.events.on('question.answered', ({ choice, by, rules, path }) => {
+      // An answer to a child is remembered there, for the folder it stands in.
+      if ((choice !== 'session' && choice !== 'project') || by === 'permissions' || path) return;
       grants.remember(rules, choice, scope.session.cwd).catch((error: unknown) => scope.warn(`The answer could not be remembered: ${String(error)}`));
     });
   },

@@ -8,5 +8,6 @@ export const manifest = defineManifest({
   after: ['providers'],
   capabilities: ['fs', 'boundary'],
   activation: ['config:plugins.replay.file', 'config:plugins.replay.record', 'config:plugins.replay.check'],
+  inChildren: 'skip',
   taps: ['open', 'ended'],
 });
