@@ -132,7 +132,6 @@ class KernelProcess implements Kernel {
       exits: createExits([credentials.values, this.#secrets.values]),
       runTurn,
       ...(opener ? { opener } : {}),
-      // What its configuration is now; how it is read again is its own affair.
       openChild: (by, wishes) => this.#child(by, { ...open, ...builder.settings }, wishes),
       build: (each) => builder.build(each),
       activate: (each, generation) => builder.activate(each, generation),
@@ -140,7 +139,7 @@ class KernelProcess implements Kernel {
     return { session, builder };
   }
 
-  async #child(opener: Opener, { reload: _, ...open }: OpenOptions, wishes: CastConfig): Promise<Session> {
+  async #child(opener: Opener, open: OpenOptions, wishes: CastConfig): Promise<Session> {
     const { store, id: parent, cwd } = opener.session;
     const as = { ...open, cwd, layers: [...open.layers, { name: 'session', data: wishes } as const] };
     const record = { ...this.#newRecord(as), parent, kind: 'child' as const };

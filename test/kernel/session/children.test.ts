@@ -49,15 +49,23 @@ describe('a child session', () => {
   test('tells each of its events to who ordered it', async () => {
     const { session, seen } = await open(handingOver(() => say('done')));
     await session.run('do:it');
-    expect(seen.events.map(({ type }) => type)).toEqual(expect.arrayContaining(['turn.started', 'input.accepted', 'text.delta', 'reply.accepted', 'turn.ended']));
+    expect(seen.events.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['turn.started', 'input.accepted', 'text.delta', 'reply.accepted', 'turn.ended']),
+    );
     expect(new Set(seen.events.map((event) => event.session))).toEqual(new Set([seen.ends[0]?.session]));
     await session.close();
   });
 
   test('is asked of the model that was ordered, else of `models.subagent`', async () => {
-    const { session } = await open(handingOver(() => say('done')), { config: { models: { subagent: 'small' } } });
+    const { session } = await open(
+      handingOver(() => say('done')),
+      { config: { models: { subagent: 'small' } } },
+    );
     await session.run('do:it');
-    const other = await open(handingOver(() => say('done'), { model: 'tiny' }), { config: { models: { subagent: 'small' } } });
+    const other = await open(
+      handingOver(() => say('done'), { model: 'tiny' }),
+      { config: { models: { subagent: 'small' } } },
+    );
     await other.session.run('do:it');
     expect([session, other.session].map(({ requests }) => requests.map(({ model }) => model))).toEqual([
       ['script-model', 'small', 'script-model'],
@@ -80,11 +88,14 @@ describe('a child session', () => {
   test('sees what it is for, and for whom', async () => {
     const origins: unknown[] = [];
     const looking = definePlugin({ name: 'looking', activation: ['session'], apply: ({ session }) => void origins.push(session.origin) });
-    const { session } = await open((prompt, results) => {
-      if (results.length > 0) return say('done');
-      if (prompt === 'top') return use('task', { prompt: 'middle', label: 'explore' });
-      return prompt === 'middle' ? use('task', { prompt: 'bottom', label: 'review' }) : say('done');
-    }, { plugins: [looking] });
+    const { session } = await open(
+      (prompt, results) => {
+        if (results.length > 0) return say('done');
+        if (prompt === 'top') return use('task', { prompt: 'middle', label: 'explore' });
+        return prompt === 'middle' ? use('task', { prompt: 'bottom', label: 'review' }) : say('done');
+      },
+      { plugins: [looking] },
+    );
     await session.run('top');
     expect(origins).toEqual([
       undefined,
@@ -95,7 +106,9 @@ describe('a child session', () => {
   });
 
   test('goes three deep and no deeper, and who wanted more is told so', async () => {
-    const { session, seen } = await open((prompt, results) => (results.length > 0 ? say(`${prompt}: ${results[0]?.content}`) : use('task', { prompt: `${prompt}+` })));
+    const { session, seen } = await open((prompt, results) =>
+      results.length > 0 ? say(`${prompt}: ${results[0]?.content}`) : use('task', { prompt: `${prompt}+` }),
+    );
     await session.run('a');
     expect(seen.ends).toHaveLength(3);
     expect(session.text()).toContain('worker > worker > worker > worker: child sessions go 3 deep at most');
@@ -110,11 +123,16 @@ describe('plugins in a child session', () => {
       activation: ['session'],
       ...more,
       apply: ({ registries }) =>
-        void registries.tools.add(defineTool({ name, description: name, effect: 'read', input: jsonSchema<object>({ type: 'object' }), run: async () => 'ok' })),
+        void registries.tools.add(
+          defineTool({ name, description: name, effect: 'read', input: jsonSchema<object>({ type: 'object' }), run: async () => 'ok' }),
+        ),
     });
 
   test('are those of its parent, but for the ones that are of no use there', async () => {
-    const { session } = await open(handingOver(() => say('done')), { plugins: [marker('plain'), marker('kept', { inChildren: 'inherit' }), marker('apart', { inChildren: 'skip' })] });
+    const { session } = await open(
+      handingOver(() => say('done')),
+      { plugins: [marker('plain'), marker('kept', { inChildren: 'inherit' }), marker('apart', { inChildren: 'skip' })] },
+    );
     await session.run('do:it');
     expect(toolsOf(session.requests[0])).toEqual(expect.arrayContaining(['plain', 'kept', 'apart', 'task']));
     expect(toolsOf(session.requests[1])).toEqual(expect.arrayContaining(['plain', 'kept', 'task']));
@@ -124,30 +142,46 @@ describe('plugins in a child session', () => {
 
   test('one that came late to its parent is there from the start: what it guards is guarded', async () => {
     const joined: string[] = [];
-    const late = definePlugin({ name: 'late', activation: ['entry:writer'], apply: ({ session }) => void joined.push(session.parent === undefined ? 'root' : 'child') });
+    const late = definePlugin({
+      name: 'late',
+      activation: ['entry:writer'],
+      apply: ({ session }) => void joined.push(session.parent === undefined ? 'root' : 'child'),
+    });
     const writer = definePlugin({
       name: 'writer',
       activation: ['session'],
       apply: ({ hooks, state }) => {
         const slice = state({ name: 'seen', data: jsonSchema<{ at: number }>({ type: 'object' }), initial: 0, fold: (sum: number) => sum + 1 });
-        hooks.input.tap('note', () => void slice.record({ at: 1 }));
+        hooks.input.tap('note', async () => {
+          await slice.record({ at: 1 });
+          return undefined;
+        });
       },
     });
     const silent = definePlugin({ ...writer.spec, apply: (scope) => (scope.session.parent === undefined ? writer.spec.apply?.(scope as never) : undefined) });
-    const { session } = await open(handingOver(() => say('done')), { plugins: [late, silent] });
+    const { session } = await open(
+      handingOver(() => say('done')),
+      { plugins: [late, silent] },
+    );
     await session.run('do:it');
     expect(joined).toEqual(['root', 'child']);
     await session.close();
   });
 
-  test('share a state that is the root\'s, and have any other for themselves', async () => {
+  test("share a state that is the root's, and have any other for themselves", async () => {
     const read: unknown[] = [];
     const counting = (name: string, ofRoot: boolean) =>
       definePlugin({
         name,
         activation: ['session'],
         apply: ({ hooks, state, session }) => {
-          const sum = state({ name: 'sum', data: jsonSchema<{ by: number }>({ type: 'object' }), initial: 0, fold: (at: number, { by }: { by: number }) => at + by, ofRoot });
+          const sum = state({
+            name: 'sum',
+            data: jsonSchema<{ by: number }>({ type: 'object' }),
+            initial: 0,
+            fold: (at: number, { by }: { by: number }) => at + by,
+            ofRoot,
+          });
           hooks.settle.tap('count', async () => {
             await sum.record({ by: session.parent ? 10 : 1 });
             read.push([name, session.parent ? 'child' : 'root', sum.value]);
@@ -155,40 +189,54 @@ describe('plugins in a child session', () => {
           });
         },
       });
-    const { session } = await open(handingOver(() => say('done')), { plugins: [counting('shared', true), counting('apart', false)] });
+    const { session } = await open(
+      handingOver(() => say('done')),
+      { plugins: [counting('shared', true), counting('apart', false)] },
+    );
     await session.run('do:it');
     expect(read).toHaveLength(4);
-    expect(read).toEqual(expect.arrayContaining([
-      ['shared', 'child', 10],
-      ['apart', 'child', 10],
-      ['shared', 'root', 11],
-      ['apart', 'root', 1],
-    ]));
+    expect(read).toEqual(
+      expect.arrayContaining([
+        ['shared', 'child', 10],
+        ['apart', 'child', 10],
+        ['shared', 'root', 11],
+        ['apart', 'root', 1],
+      ]),
+    );
     await session.close();
   });
 });
 
 describe('how many run', () => {
-  const many = (count: number, child: Answers): Answers => (prompt, results) => {
-    if (prompt !== 'all') return child(prompt, results);
-    return results.length === 0 ? use(...Array.from({ length: count }, (_, at) => ['task', { prompt: `part ${at}` }, `c${at}`] as const)) : say(String(results.length));
+  const many =
+    (count: number, child: Answers): Answers =>
+    (prompt, results) => {
+      if (prompt !== 'all') return child(prompt, results);
+      return results.length === 0
+        ? use(...Array.from({ length: count }, (_, at) => ['task', { prompt: `part ${at}` }, `c${at}`] as const))
+        : say(String(results.length));
+    };
+
+  /** Answers after a moment, and knows how many did so at a time. */
+  const counted = () => {
+    const running = { now: 0, most: 0 };
+    const child: Answers = () =>
+      async function* () {
+        running.now += 1;
+        running.most = Math.max(running.most, running.now);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        running.now -= 1;
+        yield* say('done')(undefined as never, undefined as never) as Iterable<never>;
+      };
+    return { child, running };
   };
 
   test('ten at a time, and each further one when one of them is done', async () => {
-    let running = 0;
-    let most = 0;
-    const child: Answers = () =>
-      async function* () {
-        running += 1;
-        most = Math.max(most, running);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        running -= 1;
-        yield* say('done')(undefined as never, undefined as never) as Iterable<never>;
-      };
+    const { child, running } = counted();
     const { session, seen } = await open(many(14, child));
     await session.run('all');
     expect(seen.ends).toHaveLength(14);
-    expect(most).toBe(10);
+    expect(running.most).toBe(10);
     expect(session.text().trim()).toBe('14');
     await session.close();
   });
@@ -203,6 +251,21 @@ describe('how many run', () => {
     expect(Date.now() - before).toBeLessThan(2_000);
     expect(seen.ends.map(({ reason }) => reason)).toEqual(Array(10).fill('aborted'));
     expect(await childrenOf(session)).toHaveLength(10);
+    await session.close();
+  });
+
+  test('who stops waiting takes no place from those that come later', async () => {
+    const { child, running } = counted();
+    let isFirst = true;
+    const { session, seen } = await open(many(14, (...told) => (isFirst ? hang() : child(...told))));
+    const ended = session.run('all');
+    await expect.poll(() => seen.events.filter(({ type }) => type === 'turn.started').length).toBe(10);
+    await session.client.abort();
+    await ended;
+    isFirst = false;
+    await session.client.rewind({ turn: 1 });
+    await session.run('all');
+    expect(running.most).toBe(10);
     await session.close();
   });
 });
