@@ -13,22 +13,38 @@ export interface Checkpoints {
   desk(): Desk;
 }
 
+interface Shared {
+  readonly points: Points;
+  readonly recorder: Promise<Recorder>;
+}
+
+/** What children change is taken back with the turn of the session that a person sees: all of them write to its points. */
 export const createCheckpoints = async (scope: Scope<unknown, 'process'>, marks: Marks): Promise<Checkpoints> => {
-  const { session, home, powers, clock } = scope;
-  const own = (): readonly Mark[] => marks.value.filter((mark) => mark.session === session.id);
-  const points = new Points(home, session.id, () => clock.now());
-  const recorder = await Recorder.open({ points, process: powers.process, home, now: () => clock.now() }, own());
+  const { session, home, powers, clock, host } = scope;
+  const root = session.origin?.rootSession ?? session.id;
+  const own = (): readonly Mark[] => marks.value.filter((mark) => mark.session === root);
+  const all = host.pool('by root session', () => new Map<string, Shared>());
+  const open = (): Shared => {
+    const points = new Points(home, root, () => clock.now());
+    const made = { points, recorder: Recorder.open({ points, home, now: () => clock.now() }, own()) };
+    all.set(root, made);
+    if (!session.origin) scope.onDispose(() => void all.delete(root));
+    return made;
+  };
+  const shared = all.get(root) ?? open();
+  const { points } = shared;
+  const recorder = await shared.recorder;
   const pointOf = async (turn: number): Promise<string> => {
     const known = own().find((mark) => mark.turn === turn);
     if (known) return known.point;
     const point = scope.ids.next('point');
-    await marks.record({ turn, point, session: session.id });
+    await marks.record({ turn, point, session: root });
     return point;
   };
   return {
     async begin(call) {
       try {
-        return await recorder.begin(call, await pointOf(call.turn));
+        return await recorder.begin(call, await pointOf(session.origin?.rootTurn ?? call.turn), powers.process);
       } catch (error) {
         scope.warn(`What ${call.tool} changes now cannot be taken back by /undo: ${messageOf(error)}`, 'CHECKPOINT_FAILED');
         return async () => undefined;

@@ -6,7 +6,13 @@ import { MARK, type Mark, MAX_MARKS } from './marks.ts';
 export default definePlugin({
   ...manifest,
   apply(scope) {
-    const marks = scope.state<readonly Mark[], typeof MARK>({ name: 'points', data: MARK, initial: [], fold: (all, mark) => [...all, mark].slice(-MAX_MARKS) });
+    const marks = scope.state<readonly Mark[], typeof MARK>({
+      name: 'points',
+      data: MARK,
+      initial: [],
+      fold: (all, mark) => [...all, mark].slice(-MAX_MARKS),
+      ofRoot: true,
+    });
     let loading: Promise<Checkpoints> | undefined;
     const load = (): Promise<Checkpoints> => (loading ??= import('./desk.ts').then(({ createCheckpoints }) => createCheckpoints(scope, marks)));
 

@@ -48,7 +48,9 @@ export class Points {
   readonly #top: string;
   readonly #folder: string;
   readonly #now: () => number;
-  #isPrepared = false;
+  #preparing: Promise<void> | undefined;
+  /** Numbers that were given away, by point: a file may not be there yet. */
+  readonly #given = new Map<string, number>();
 
   constructor(home: string, session: string, now: () => number) {
     this.#now = now;
@@ -63,7 +65,9 @@ export class Points {
     await this.#prepare();
     const folder = this.#pointFolder(point);
     const numbers = (await readdir(folder).catch(() => [])).map((name) => Number.parseInt(name, 10)).filter(Number.isFinite);
-    const path = join(folder, `${String(Math.max(0, ...numbers) + 1).padStart(6, '0')}.json`);
+    const number = Math.max(this.#given.get(point) ?? 0, ...numbers) + 1;
+    this.#given.set(point, number);
+    const path = join(folder, `${String(number).padStart(6, '0')}.json`);
     return (step) => putFile(path, JSON.stringify(step));
   }
 
@@ -85,8 +89,11 @@ export class Points {
   }
 
   async #prepare(): Promise<void> {
-    if (this.#isPrepared) return;
-    this.#isPrepared = true;
+    this.#preparing ??= this.#make();
+    await this.#preparing;
+  }
+
+  async #make(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     // The age of a folder is when it was last used.
     const now = new Date(this.#now());

@@ -11,7 +11,6 @@ import { changesSince, keep, snapshot } from './tree.ts';
 
 export interface RecorderOptions {
   readonly points: Points;
-  readonly process: Powers['process'];
   /** `$CAST_HOME`. */
   readonly home: string;
   now(): number;
@@ -37,23 +36,23 @@ export class Recorder {
   }
 
   /** What the call declares is kept; of a call that may change anything, all that there is. */
-  async begin(call: ToolCall, point: string): Promise<Finish> {
+  async begin(call: ToolCall, point: string, process: Powers['process']): Promise<Finish> {
     const { points } = this.#at;
     const write = await points.newStep(point);
     const isOpen = call.effect === 'exec' || call.paths.length === 0;
     const paths = [...new Set([...call.paths, ...(isOpen ? this.#known : [])])];
     const before = await Promise.all(paths.map(async (path) => ({ path, before: await keep(path, points.images) })));
     const folders = (await Promise.all(call.paths.map(missingFolders))).flat();
-    const around = isOpen ? await this.#around(call) : undefined;
+    const around = isOpen ? await this.#around(call, process) : undefined;
     const step: Step = { version: 1, tool: call.tool, at: this.#at.now(), changes: before, untracked: around?.untracked ?? [], folders };
     await write({ ...step, ...(around?.repository ? { tree: around.repository.tree } : {}) });
     for (const path of call.paths) this.#known.add(path);
     return (result) => this.#end(step, around, write, result);
   }
 
-  async #around(call: ToolCall): Promise<Around> {
+  async #around(call: ToolCall, process: Powers['process']): Promise<Around> {
     const since = this.#at.now();
-    const found = await new Git(this.#at.process, call.cwd).repository();
+    const found = await new Git(process, call.cwd).repository();
     if (!found) return { top: call.cwd, scan: { was: await scan(call.cwd, this.#at.home) }, untracked: [] };
     const { git, top } = found;
     try {

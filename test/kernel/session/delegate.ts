@@ -14,7 +14,7 @@ export interface Delegations {
 }
 
 /** `task` runs one child; its result is what the child said last, or an error with the reason. */
-export const delegatePlugin = (seen: Delegations = { ends: [], events: [] }) =>
+export const delegatePlugin = (seen: Delegations = { ends: [], events: [] }, effect: 'read' | 'exec' = 'read') =>
   definePlugin({
     name: 'delegate',
     capabilities: ['children'],
@@ -29,7 +29,7 @@ export const delegatePlugin = (seen: Delegations = { ends: [], events: [] }) =>
             required: ['prompt'],
             properties: { prompt: { type: 'string' }, label: { type: 'string' }, model: { type: 'string' }, maxSteps: { type: 'integer' } },
           }),
-          effect: 'read',
+          effect,
           run: async ({ label = 'worker', ...order }, { signal }) => {
             const end = await powers.children.run({ ...order, label, watch: (event) => seen.events.push(event) }, signal);
             seen.ends.push(end);

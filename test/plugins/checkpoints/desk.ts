@@ -23,6 +23,7 @@ export const hasGit = ((): boolean => {
 
 export interface Desk extends AsyncDisposable {
   readonly cwd: string;
+  readonly isRepository: boolean;
   readonly session: TestSession;
   /** One turn in which the model makes these calls, one after another. */
   turn(prompt: string, ...calls: readonly (readonly [tool: string, input: object])[]): Promise<void>;
@@ -60,6 +61,7 @@ export const openDesk = async ({ git = false, overwrite, plugins = [], ...option
   });
   return {
     cwd,
+    isRepository: git,
     session,
     turn: async (prompt, ...calls) => {
       for (const [tool, input] of calls) next.push(use(tool, input));
