@@ -7,7 +7,6 @@ import type { Session } from '../session/session.ts';
 import { callsOf } from '../session/view.ts';
 import { admit } from './admit.ts';
 import { converse } from './converse.ts';
-import { dispatch } from './dispatch.ts';
 import { settle } from './settle.ts';
 
 export const runTurn = async (session: Session, input: Input, signal: AbortSignal): Promise<TurnEnd> => {
@@ -39,6 +38,8 @@ const begun = async (session: Session, turn: TurnContext, input: Input): Promise
     const reply = await converse(session, at);
     const calls = callsOf(reply.message);
     if (calls.length > 0) {
+      // Loaded by the first call: it is on no way to the first request.
+      const { dispatch } = await import('./dispatch.ts');
       const results = await dispatch(session, at, calls, reply.offer);
       if (results.some((result) => result.endsTurn)) return { reason: 'answered' };
       continue;

@@ -27,7 +27,7 @@ export default definePlugin({
   }),
   apply(scope) {
     const { config, session, services, host } = scope;
-    const spending = host.pool(`spent in ${session.parent ?? session.id}`, () => new Spending());
+    const spending = host.pool(`spent in ${session.origin?.rootSession ?? session.parent ?? session.id}`, () => new Spending());
     // There before the first request is sent, so that nothing has to be waited for when it is over.
     let day: Day | undefined;
     const openedDay = async (): Promise<Day> => {

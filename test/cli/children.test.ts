@@ -98,7 +98,7 @@ test.each<[string, (request: Received) => Reply, object, RegExp]>([
   expect(told).toHaveLength(/boom/.test(reason.source) ? 0 : childs);
 });
 
-test('B021: what a child used is in the totals', async () => {
+test('B021: what a child used is in the totals, and once', async () => {
   const { outcome } = await run(() => say('done'), 'stream-json');
   const used = linesOf(outcome).flatMap(({ type, usage, subagent }) =>
     type === 'usage' ? [{ child: subagent !== undefined, usage: usage as { totalTokens: number } }] : [],
@@ -106,6 +106,16 @@ test('B021: what a child used is in the totals', async () => {
   expect(used.map(({ child }) => child)).toEqual([false, true, false]);
   const { outcome: asJson } = await run(() => say('done'), 'json');
   expect((resultOf(asJson).usage as unknown as { totalTokens: number }).totalTokens).toBe(used.reduce((sum, { usage }) => sum + usage.totalTokens, 0));
+  expect(used.every(({ usage }) => usage.totalTokens > 0)).toBe(true);
+  const provider = await respond((request) =>
+    promptOf(request) === 'child work' ? say('done') : resultsOf(request).length === 0 ? call('task', { prompt: 'child work' }) : say('over'),
+  );
+  const place = project({ 'cast.config.ts': DELEGATE });
+  await start(['run', '--trust', '--allow', 'task', 'go'], { program: program(), place, provider }).done;
+  const report = await start(['usage', '--json'], { program: program(), place }).done;
+  const { total } = JSON.parse(report.stdout) as { total: { totalTokens: number; subagentTokens: number } };
+  const each = used.map(({ usage }) => usage.totalTokens);
+  expect(total).toMatchObject({ subagentTokens: each[1], totalTokens: each.reduce((sum, one) => sum + one, 0) });
 });
 
 test('an interrupt ends the child with its parent: nothing is sent any more', async () => {

@@ -24,6 +24,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   SERVICE: 'Services and registries',
   REGISTRY: 'Services and registries',
   SESSION: 'Sessions',
+  CHILD: 'Sessions',
   INPUT: 'Input',
   ANSWER: 'Input',
   TURN: 'Turns and replies',
