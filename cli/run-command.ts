@@ -29,7 +29,7 @@ export class RunCommand extends CastCommand {
   model = Option.String('-m,--model', { description: 'Model to use' });
   reasoning = Option.String('-r,--reasoning', { description: 'off, low, medium, high, max, or a level of the provider' });
   continues = Option.Boolean('-c,--continue', false, { description: 'Go on with the newest session of this project' });
-  session = Option.String('-s,--session', { description: 'Go on with the session of this id' });
+  session = Option.String('-s,--session,--resume', { description: 'Go on with the session of this id' });
   forks = Option.Boolean('--fork', false, { description: 'Go on with a copy of that session, and leave it as it is; alone, of the newest' });
   isEphemeral = Option.Boolean('--no-session', false, { description: 'Keep nothing of this session' });
   format = Option.String('--format', 'text', { description: 'text, json or stream-json' });

@@ -225,14 +225,17 @@ describe('flags', () => {
     expect(JSON.stringify(provider.requests[0]?.body.messages)).toContain(`data:image/png;base64,${png.toString('base64')}`);
   });
 
-  test('-c and -s go on, a plain run does not, --no-session leaves nothing', async () => {
+  test('-c, -s and --resume go on, a plain run does not, --no-session leaves nothing', async () => {
     const place = project();
     const provider = await provide(say('first answer'), say('second answer'), say('third answer'));
     const first = await cast(stream('first prompt'), { place, provider });
     await cast(['run', '-c', 'second prompt'], { place, provider });
     expect(provider.prompts()).toContain('first prompt');
-    await cast(['run', '-s', String(linesOf(first)[0]?.['sessionId']), '--cwd', place.home, 'third prompt'], { place, provider });
+    const id = String(linesOf(first)[0]?.['sessionId']);
+    await cast(['run', '-s', id, '--cwd', place.home, 'third prompt'], { place, provider });
     expect(provider.prompts()).toMatch(/first prompt[\s\S]*second prompt[\s\S]*third prompt/);
+    await cast(['run', `--resume=${id}`, '--cwd', place.home, 'again'], { place, provider });
+    expect(provider.prompts()).toMatch(/first prompt[\s\S]*third prompt[\s\S]*again/);
     await cast(['run', 'fourth prompt'], { place, provider });
     expect(provider.prompts()).not.toContain('first prompt');
 
