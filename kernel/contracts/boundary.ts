@@ -1,5 +1,7 @@
 /** What lies between a session and the world: replies of providers, bodies of tools, answers of people. For recording it, and for playing it back. */
 import type { Delta, Input, ModelRequest, NewEntry } from '../data.ts';
+import type { EventMap } from '../events.ts';
+import type { ChildEnd, ChildOrder } from './powers.ts';
 import type { PluginReport } from './report.ts';
 import type { HookName } from '../hooks/catalogue.ts';
 import type { Answer, Question, RunningCall, ToolResult } from '../hooks/subjects.ts';
@@ -30,6 +32,8 @@ export interface Boundary {
   run?(call: RunningCall, next: () => Promise<string | Partial<ToolResult>>): Promise<string | Partial<ToolResult>>;
   /** What a person says, once no tap has answered. */
   answer?(question: Question, next: () => Promise<Answer>): Promise<Answer>;
+  /** Work for a child session, whose own boundary nobody stands at. */
+  child?(order: ChildOrder, signal: AbortSignal, next: () => Promise<ChildEnd>): Promise<ChildEnd>;
   /** Told of an input that somebody brings; `within` as with taps. */
   brought?(input: Input, isRunning: boolean, within: string | undefined): void;
   /** Told of entries before they are appended, in the name of whoever appends them. */
@@ -46,6 +50,8 @@ export interface BoundaryPower {
   /** Those of the generation, with their state. */
   plugins(): readonly Pick<PluginReport, 'name' | 'version' | 'state'>[];
   append(batch: readonly NewEntry[]): Promise<void>;
+  /** Counts what a child session, or a plugin's question to a model, used when it was recorded. */
+  used(usage: EventMap['usage']): void;
   /** Into the running turn, at its next step. */
   bring(input: Input): void;
   abort(reason: string): void;

@@ -87,7 +87,9 @@ const childrenPower = (plugin: string, session: Session | null): Powers['childre
     offTheClock(async () => {
       if (!session)
         throw new CastError('PLUGIN_INVALID', `plugin ${plugin} opens child sessions outside of a session`, { plugin, fix: 'Use `scope.powers.children`.' });
-      return (await import('../session/children.ts')).runChild(session, order, signal);
+      const { runChild } = await import('../session/children.ts');
+      const next = () => runChild(session, order, signal);
+      return session.generation.boundary?.child?.(order, signal, next) ?? next();
     }),
 });
 
@@ -109,6 +111,7 @@ const boundaryPower = (plugin: string, { session, generation }: PowerSource): Po
     stand: (boundary) => generation?.stand(plugin, boundary),
     redact: (value) => here().exits.redact(value),
     plugins: () => [...here().generation.plugins.values()].map(({ name, version, state }) => ({ name, version, state })),
+    used: (usage) => here().used(usage),
     append: async (batch) => void (await here().append(batch)),
     bring: (input) => here().turns.bring(input),
     abort: (reason) => here().abort(new Aborted(reason)),

@@ -22,8 +22,7 @@ export const bookUsage = (session: Session, request: ModelRequest, heard: Heard,
 export const book = (session: Session, { provider, model, purpose }: ModelRequest, used: Usage, isEstimated = false): Usage => {
   const price = used.cost === undefined ? session.provider(provider).info?.(model)?.price : undefined;
   const usage = price ? { ...used, cost: costOf(used, price) } : used;
-  session.tally.usage = addUsage(session.tally.usage, usage);
-  session.emit('usage', { usage, provider, model, purpose, ...(isEstimated ? { estimated: true } : {}) });
+  session.used({ usage, provider, model, purpose, ...(isEstimated ? { estimated: true } : {}) });
   return usage;
 };
 

@@ -71,8 +71,7 @@ const watch = (child: Session, parent: Session, order: ChildOrder): Disposable &
 };
 
 const count = (told: EventMap['usage'], child: string, parent: Session): Usage => {
-  parent.tally.usage = addUsage(parent.tally.usage, told.usage);
-  parent.emit('usage', { ...told, child });
+  parent.used({ ...told, child });
   return told.usage;
 };
 

@@ -22,7 +22,7 @@ import { History } from './history.ts';
 import { activeProvider, limitsOf, providerNamed, routeOf, type Route, type SessionLimits } from './models.ts';
 import { relayTo, type OpenChild, type Opener } from './opener.ts';
 import { InputQueue } from './queue.ts';
-import { Tally } from './tally.ts';
+import { addUsage, Tally } from './tally.ts';
 import { tellEnd } from './turn-end.ts';
 import { Turns } from './turns.ts';
 import { Workspace, type Move } from './workspace.ts';
@@ -215,6 +215,11 @@ export class Session {
   append(batch: readonly NewEntry[]): Promise<readonly Entry[]> {
     this.#generation?.boundary?.appending?.(batch);
     return this.history.append(batch);
+  }
+  /** Counts what one request used, whoever made it. */
+  used(event: EventMap['usage']): void {
+    this.tally.usage = addUsage(this.tally.usage, event.usage);
+    this.emit('usage', event);
   }
   notice(text: string, code?: string): void {
     this.emit('notice', { text, ...(code === undefined ? {} : { code }) });

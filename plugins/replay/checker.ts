@@ -1,5 +1,16 @@
 /** Plays a recorded session against the plugins of today. Nothing reaches the world: no provider, no body of a tool, no person. */
-import type { Answer, Boundary, BoundaryPower, Clock, Question, RunningCall, ToolResult } from '../../kernel/index.ts';
+import {
+  CastError,
+  type Answer,
+  type Boundary,
+  type BoundaryPower,
+  type ChildEnd,
+  type ChildOrder,
+  type Clock,
+  type Question,
+  type RunningCall,
+  type ToolResult,
+} from '../../kernel/index.ts';
 import type { Observer } from './observer.ts';
 import { createPlayer, type Player } from './player.ts';
 import type { RecordedCall, RecordedInput, WholeRecording } from './recording.ts';
@@ -27,6 +38,7 @@ export class Checker {
   readonly #steered: readonly RecordedInput[];
   #brought = 0;
   #answered = 0;
+  #worked = 0;
 
   constructor(parts: CheckerParts) {
     this.#at = parts;
@@ -50,6 +62,7 @@ export class Checker {
       this.#at.observer.asked(question);
       return this.#person(question);
     },
+    child: async (order, signal) => this.#child(order, signal),
     tapped: (outcome) => this.#at.observer.tapped(outcome),
   };
 
@@ -82,10 +95,27 @@ export class Checker {
     const { clock, keepsDelays, power } = this.#at;
     if (keepsDelays) await clock.sleep(recorded.afterMs, call.signal);
     if (recorded.entries) await power.append(recorded.entries);
+    for (const used of recorded.usage ?? []) power.used(used);
     if (recorded.answer !== undefined) return recorded.answer;
     power.abort('the recorded turn was stopped here');
     call.signal.throwIfAborted();
     return '';
+  }
+
+  /** In the order of the orders; those of calls are in the calls' answers. */
+  #child({ label, prompt }: ChildOrder, signal: AbortSignal): ChildEnd {
+    const { recording, power } = this.#at;
+    const recorded = recording.session.children?.[this.#worked];
+    this.#worked += 1;
+    if (recorded?.label !== label || recorded.prompt !== prompt)
+      throw new CastError('REPLAY_INVALID', `the recording has no child session ${label} with this prompt here`, {
+        fix: 'The conversation differs from the recorded one; record it again.',
+      });
+    for (const used of recorded.usage) power.used(used);
+    if (recorded.end) return recorded.end;
+    power.abort('the recorded turn was stopped here');
+    signal.throwIfAborted();
+    throw new CastError('REPLAY_INVALID', `the child session ${label} has no end in the recording`);
   }
 
   /** The answers are in the order of the questions. */

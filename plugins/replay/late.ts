@@ -23,6 +23,7 @@ export const lateBoundary = (): LateBoundary => {
     stream: (request, at, next) => ready().stream?.(request, at, next) ?? next(),
     run: async (call, next) => ready().run?.(call, next) ?? next(),
     answer: async (question, next) => ready().answer?.(question, next) ?? next(),
+    child: async (order, signal, next) => ready().child?.(order, signal, next) ?? next(),
     brought: (...given) => real?.brought?.(...given),
     appending: (batch) => real?.appending?.(batch),
     tapped: (outcome) => real?.tapped?.(outcome),

@@ -6,8 +6,11 @@ import {
   messageOf,
   type Answer,
   type Boundary,
+  type ChildEnd,
+  type ChildOrder,
   type Clock,
   type Delta,
+  type EventMap,
   type ModelInfo,
   type ModelRequest,
   type NewEntry,
@@ -17,7 +20,16 @@ import {
 } from '../../kernel/index.ts';
 import { MAX_BYTES, MAX_DELTAS } from './limits.ts';
 import type { Observer } from './observer.ts';
-import { RECORDING_VERSION, type Beat, type Break, type RecordedCall, type RecordedInput, type RecordedSession, type WholeRecording } from './recording.ts';
+import {
+  RECORDING_VERSION,
+  type Beat,
+  type Break,
+  type RecordedCall,
+  type RecordedChild,
+  type RecordedInput,
+  type RecordedSession,
+  type WholeRecording,
+} from './recording.ts';
 
 export interface RecorderParts {
   readonly observer: Observer;
@@ -29,7 +41,9 @@ interface OpenStep {
   readonly deltas: Beat[];
   isOver: boolean;
 }
-type OpenCall = { -readonly [K in keyof RecordedCall]: RecordedCall[K] } & { entries: NewEntry[] };
+type Used = EventMap['usage'];
+type OpenCall = { -readonly [K in keyof RecordedCall]: RecordedCall[K] } & { entries: NewEntry[]; usage: Used[] };
+type OpenChild = { -readonly [K in keyof RecordedChild]: RecordedChild[K] } & { usage: Used[] };
 
 export class Recorder {
   readonly #steps: OpenStep[] = [];
@@ -37,7 +51,10 @@ export class Recorder {
   readonly #inputs: RecordedInput[] = [];
   readonly #answers: { readonly text: string; readonly answer: Answer }[] = [];
   readonly #models = new Map<string, { readonly provider: string; readonly model: string }>();
+  readonly #children: OpenChild[] = [];
   readonly #running = new AsyncLocalStorage<OpenCall>();
+  /** What goes on for a child session that no call asked for. */
+  readonly #childs = new AsyncLocalStorage<OpenChild>();
   #bytes = 0;
   readonly #at: RecorderParts;
 
@@ -46,11 +63,13 @@ export class Recorder {
   }
 
   readonly boundary: Boundary = {
-    stream: (request, at, next) => this.#stream(request, at, next),
+    // What a body asks it does not ask when its answer is played.
+    stream: (request, at, next) => (this.#openCall() ? next() : this.#stream(request, at, next)),
+    child: (order, _, next) => (this.#openCall() ? next() : this.#child(order, next)),
     run: (call, next) => {
       this.#at.observer.called(call);
       const { turn, step, id, tool } = call;
-      const open: OpenCall = { turn, step, id, tool, afterMs: 0, entries: [] };
+      const open: OpenCall = { turn, step, id, tool, afterMs: 0, entries: [], usage: [] };
       this.#calls.push(open);
       return this.#running.run(open, () => this.#answered(open, call.signal, next));
     },
@@ -66,12 +85,19 @@ export class Recorder {
       this.#inputs.push({ text, source, origin, ...(images ? { images } : {}), after: this.#at.observer.replies, isRunning });
     },
     appending: (batch) => {
-      const call = this.#running.getStore();
-      // Its own result is none of the call's doing.
-      if (call && call.answer === undefined) call.entries.push(...batch);
+      this.#openCall()?.entries.push(...batch);
     },
     tapped: (outcome) => this.#at.observer.tapped(outcome),
   };
+
+  used(usage: Used): void {
+    (this.#openCall() ?? this.#childs.getStore())?.usage.push(usage);
+  }
+  /** Whose body runs; its own result is none of the call's doing. */
+  #openCall(): OpenCall | undefined {
+    const call = this.#running.getStore();
+    return call?.answer === undefined ? call : undefined;
+  }
 
   /** Undefined when it has become too large. */
   recording(
@@ -87,8 +113,11 @@ export class Recorder {
       const info = infoOf(provider, model);
       return info ? [{ ...info, id: model, provider }] : [];
     });
-    const calls = this.#calls.map(({ entries, ...call }): RecordedCall => ({ ...call, ...(entries.length > 0 ? { entries } : {}) }));
-    const outside = { models, inputs: this.#inputs, calls, answers: this.#answers };
+    const calls = this.#calls.map(
+      ({ entries, usage, ...call }): RecordedCall => ({ ...call, ...(entries.length > 0 ? { entries } : {}), ...(usage.length > 0 ? { usage } : {}) }),
+    );
+    const children = this.#children.length > 0 ? { children: this.#children } : {};
+    const outside = { models, inputs: this.#inputs, calls, answers: this.#answers, ...children };
     return { version: RECORDING_VERSION, steps, session: { ...session, ...this.#at.redact(outside), trace: this.#at.observer.trace.events } };
   }
 
@@ -116,6 +145,14 @@ export class Recorder {
       // Who stops to listen before the end was told to stop.
       step.isOver = !at.signal.aborted || step.deltas.at(-1)?.type === 'aborted';
     }
+  }
+
+  async #child({ label, prompt }: ChildOrder, next: () => Promise<ChildEnd>): Promise<ChildEnd> {
+    const child: OpenChild = { label, prompt, usage: [] };
+    this.#children.push(child);
+    const end = await this.#childs.run(child, next);
+    child.end = end;
+    return end;
   }
 
   #note(step: OpenStep, beat: Delta | Break, afterMs: number): void {

@@ -5,7 +5,9 @@ import {
   messageOf,
   type Answer,
   type CastConfig,
+  type ChildEnd,
   type Delta,
+  type EventMap,
   type Input,
   type ModelInfo,
   type NewEntry,
@@ -50,6 +52,16 @@ export interface RecordedCall {
   readonly answer?: string | Partial<ToolResult>;
   /** What its body recorded in the session. */
   readonly entries?: readonly NewEntry[];
+  /** What models took for it: of child sessions, or asked by the body itself. */
+  readonly usage?: readonly EventMap['usage'][];
+}
+/** A child session that no call asked for. */
+export interface RecordedChild {
+  readonly label: string;
+  readonly prompt: string;
+  /** Absent when it was told to stop. */
+  readonly end?: ChildEnd;
+  readonly usage: readonly EventMap['usage'][];
 }
 export interface RecordedInput extends Pick<Input, 'text' | 'source' | 'origin' | 'images'> {
   /** Main requests that had been made before. */
@@ -70,6 +82,8 @@ export interface RecordedSession {
   readonly inputs: readonly RecordedInput[];
   readonly calls: readonly RecordedCall[];
   readonly answers: readonly { readonly text: string; readonly answer: Answer }[];
+  /** In the order in which they were begun; absent in older recordings. */
+  readonly children?: readonly RecordedChild[];
   readonly trace: readonly TraceEvent[];
 }
 export interface Recording {
@@ -177,6 +191,7 @@ const LISTS: readonly (readonly [list: string, members: Readonly<Record<string, 
   ['inputs', { text: 'text', source: 'text', origin: 'text', after: 'number', isRunning: 'flag' }],
   ['calls', { turn: 'number', step: 'number', id: 'text', tool: 'text', afterMs: 'number' }],
   ['answers', { text: 'text', answer: 'object' }],
+  ['children', { label: 'text', prompt: 'text', usage: 'list' }],
   ['trace', { turn: 'number', step: 'number', hook: 'text', plugin: 'text', label: 'text', digest: 'text', short: 'text' }],
 ];
 
@@ -185,7 +200,7 @@ const sessionProblem = (session: unknown): string | undefined => {
   if (problem !== undefined || !isBag(session)) return problem;
   if (!isBag(session['cast']) || !Array.isArray(session['cast']['plugins'])) return 'session.cast.plugins must be a list';
   return firstProblem(LISTS, ([list, members]) =>
-    firstProblem(session[list] as readonly unknown[], (item, index) => membersProblem(item, `session.${list}[${index}]`, members)),
+    firstProblem((session[list] ?? []) as readonly unknown[], (item, index) => membersProblem(item, `session.${list}[${index}]`, members)),
   );
 };
 

@@ -22,6 +22,7 @@ export const startRecording = async (scope: ReplayScope, given: string): Promise
     return { observer: made, recorder: new Recorder({ observer: made, clock, redact: (value) => boundary.redact(value) }), startedAt: clock.now() };
   });
   follow(scope, observer);
+  scope.events.on('usage', (usage) => recorder.used(usage));
   const { id, cwd, root } = session;
   return {
     boundary: recorder.boundary,

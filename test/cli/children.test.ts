@@ -131,3 +131,39 @@ test('an interrupt ends the child with its parent: nothing is sent any more', as
   expect(performance.now() - sentAt).toBeLessThan(5_000);
   expect(linesOf(outcome).at(-1)).toMatchObject({ type: 'end', reason: 'aborted' });
 });
+
+/** Asks a child, and the model itself, at the end of each turn. */
+const AT_THE_END = DELEGATE.replace("['children']", "['children', 'model']")
+  .replace(
+    'apply({ registries, powers }) {',
+    `apply({ registries, powers, hooks, session }) {
+        let isBehind = false;
+        hooks.settle.tap('look back', { budgetMs: 60_000 }, async (end, { signal }) => {
+          if (session.parent || isBehind) return;
+          isBehind = true;
+          const { text } = await powers.children.run({ prompt: 'child work', label: 'behind' }, signal);
+          const asked = await powers.model.ask({ purpose: 'summary', prompt: 'in the end' }, signal);
+          return { continue: text + ' ' + asked.text };
+        });`,
+  )
+  .replace('const end = await', "await powers.model.ask({ purpose: 'summary', prompt: 'in the body' }, signal);\n              const end = await");
+
+test.each([
+  ['handed over by a tool', DELEGATE],
+  ['handed over by a tap, with questions to the model here and there', AT_THE_END],
+])('a recorded run with work %s is played back without a difference, and nobody is asked', async (_, plugin) => {
+  let number = 0;
+  const provider = await respond((request) => {
+    const prompt = promptOf(request);
+    if (prompt === 'child work' || prompt.startsWith('in the')) return say(`${prompt}, number ${(number += 1)}`);
+    return resultsOf(request).length === 0 ? call('task', { prompt: 'child work' }) : say('The parent goes on.');
+  });
+  const place = project({ 'cast.config.ts': plugin });
+  const recorded = await start(['record', 'run.json', '--trust', '--allow', 'task', 'go'], { program: program(), place, provider }).done;
+  expect(recorded.code, recorded.stderr).toBe(0);
+  const asked = provider.requests.length;
+  expect(asked).toBe(plugin === DELEGATE ? 3 : 7);
+  const played = await start(['replay', '--trust', 'run.json'], { program: program(), place, provider }).done;
+  expect([played.code, played.stdout + played.stderr]).toEqual([0, expect.any(String)]);
+  expect(provider.requests).toHaveLength(asked);
+});
