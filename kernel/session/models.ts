@@ -84,3 +84,14 @@ const slotOf = ({ models }: CastConfig, purpose: Purpose, isChild: boolean): str
   if (purpose === 'judge' || purpose === 'summary') return models?.[purpose];
   return purpose === 'main' && isChild ? models?.subagent : undefined;
 };
+
+/** By which a stored model is known to belong to the active provider. */
+export const providerId = ({ provider, providers = {} }: CastConfig): string =>
+  provider === undefined ? '' : withoutKeys(providers[provider]?.baseUrl ?? provider);
+
+/** It is stored with the session: an address without its login, and without its query, which may hold a key. */
+const withoutKeys = (id: string): string => {
+  if (!/[?@]/.test(id) || !URL.canParse(id)) return id;
+  const { protocol, host, pathname } = new URL(id);
+  return `${protocol}//${host}${pathname}`;
+};

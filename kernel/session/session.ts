@@ -1,6 +1,5 @@
 /** A conversation: one history, one stream of events, one generation of plugins at a time, at most one running turn. */
 import type { SessionStatus } from '../contracts/client.ts';
-import type { CastConfig } from '../contracts/config.ts';
 import type { SessionRecord, Store } from '../contracts/store.ts';
 import type { Delta, Entry, Input, ModelRequest, NewEntry, Provider, Purpose } from '../data.ts';
 import { CastError, messageOf } from '../errors.ts';
@@ -19,7 +18,7 @@ import { foldedIn } from './branch.ts';
 import { Faults } from './faults.ts';
 import type { Generation } from './generation.ts';
 import { History } from './history.ts';
-import { activeProvider, limitsOf, providerNamed, routeOf, type Route, type SessionLimits } from './models.ts';
+import { activeProvider, limitsOf, providerId, providerNamed, routeOf, type Route, type SessionLimits } from './models.ts';
 import { relayTo, type OpenChild, type Opener } from './opener.ts';
 import { InputQueue } from './queue.ts';
 import { addUsage, Tally } from './tally.ts';
@@ -49,17 +48,6 @@ export interface SessionOptions {
 }
 
 const REPLIES: ReadonlySet<EventType> = new Set(['text.delta', 'reasoning.delta', 'reply.accepted', 'reply.partial']);
-
-/** By which a stored model is known to belong to the active provider. */
-export const providerId = ({ provider, providers = {} }: CastConfig): string =>
-  provider === undefined ? '' : withoutKeys(providers[provider]?.baseUrl ?? provider);
-
-/** It is stored with the session: an address without its login, and without its query, which may hold a key. */
-const withoutKeys = (id: string): string => {
-  if (!/[?@]/.test(id) || !URL.canParse(id)) return id;
-  const { protocol, host, pathname } = new URL(id);
-  return `${protocol}//${host}${pathname}`;
-};
 
 /** Why a turn was told to stop. Thrown by everything that waits on its signal. */
 export class Aborted extends Error {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ProviderConfig } from '../../../kernel/index.ts';
 import { secretsIn } from '../../../kernel/host/config-secrets.ts';
-import { providerId } from '../../../kernel/session/session.ts';
+import { providerId } from '../../../kernel/session/models.ts';
 
 test.each<[string, ProviderConfig, readonly string[]]>([
   ['a header with a telling name', { headers: { 'X-My-Auth': 'abc', 'x-team': 'platform' } }, ['abc']],
