@@ -49,12 +49,7 @@ export class FileScan implements FileMatches {
   }
 
   #find(text: string, from: number): number {
-    this.#regex.lastIndex = from;
-    let at = this.#regex.exec(text)?.index ?? -1;
-    // V8 finds nothings in the middle of characters of two parts.
-    for (; at > 0 && isInside(text, at); at = this.#regex.exec(text)?.index ?? -1) this.#regex.lastIndex = at + 1;
-    // Behind the last line feed there is no line.
-    return at === text.length && text.endsWith('\n') ? -1 : at;
+    return findIn(text, this.#regex, from);
   }
 
   #show(text: string, start: number, at: number): number {
@@ -78,7 +73,7 @@ export class FileScan implements FileMatches {
     let at = from;
     for (; this.#owed > 0 && at < to; this.#owed -= 1) {
       // Beyond the limit matches are not looked for, but told apart where they are shown.
-      const found = this.#wanted > 0 ? -1 : this.#find(text.slice(at, lineEnd(text, at)), 0);
+      const found = this.#wanted > 0 ? -1 : this.#find(text.slice(at, lineEnd(text, at) + 1), 0);
       at = this.#row(text, at, found < 0 ? undefined : found);
     }
     if (at >= to) return;
@@ -87,6 +82,16 @@ export class FileScan implements FileMatches {
   }
 }
 const FEED = 10;
+
+/** Where the first match begins; -1 without one. A line is asked about with its line feed, which tells what is before it. */
+export const findIn = (text: string, regex: RegExp, from: number): number => {
+  regex.lastIndex = from;
+  let at = regex.exec(text)?.index ?? -1;
+  // V8 finds nothings in the middle of characters of two parts.
+  for (; at > 0 && isInside(text, at); at = regex.exec(text)?.index ?? -1) regex.lastIndex = at + 1;
+  // Behind the last line feed there is no line.
+  return at === text.length && text.endsWith('\n') ? -1 : at;
+};
 
 const isInside = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
 

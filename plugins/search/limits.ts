@@ -26,6 +26,12 @@ export const LIMITS = {
   glob: 4096,
   /** Bytes of a pattern as ripgrep is given it: Linux takes 128 KiB as one argument. */
   pattern: 100_000,
+  /**
+   * Size of a pattern whose repetitions are written out, about two a character: half of what ripgrep's engine holds in 10 MiB, and, with
+   * something that looks around, what surely fits into the 64 KiB that PCRE2 has.
+   */
+  size: 100_000,
+  pcreSize: 30_000,
   /** Bytes of a file of ignore rules or of git's configuration. */
   rules: 4 * 1024 * 1024,
   /**

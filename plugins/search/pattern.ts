@@ -2,6 +2,7 @@ import { messageOf, ToolError } from '../../kernel/index.ts';
 import { invalidPattern } from './answering.ts';
 import { LIMITS } from './limits.ts';
 import { type Parsed, parsePattern } from './pattern-parse.ts';
+import { checkPcreSize, checkSize } from './pattern-size.ts';
 import { type Choice, lineFeed, NO_NUL, PatternForeign, PatternWrong } from './pattern-tree.ts';
 import { looksAround, needleOf, toJavaScript, toPcre } from './pattern-write.ts';
 
@@ -54,8 +55,10 @@ const caseFlag = (ignoreCase: boolean): string => (ignoreCase ? '--ignore-case' 
 
 const understood = ({ pattern, literal = false, ignoreCase = false }: AskedPattern): Pattern => {
   const { choice, plain, isReturn } = literal ? parseText(pattern, ignoreCase) : parsePattern(pattern, ignoreCase);
+  checkSize(choice);
   const shared = { needle: needleOf(choice), regex: () => javaScript(choice, isReturn) };
   if (looksAround(choice)) {
+    checkPcreSize(choice, isReturn);
     // PCRE2 has its own idea of where a line ends and what a letter is, so nothing is left to it.
     const { argument, ignoresCase } = toPcre(choice, isReturn);
     return { ...shared, argument, flags: ['--pcre2', caseFlag(ignoresCase)] };
@@ -87,7 +90,8 @@ const javaScript = (choice: Choice, isReturn: boolean): RegExp => {
   }
 };
 
+/** Of a pattern that is wrong as well ripgrep says the same. */
 const onlyRipgrep = ({ message }: PatternForeign): ToolError =>
-  new ToolError('UNAVAILABLE', `The pattern has something that cannot be searched for without ripgrep, which is not in use: ${message.slice(0, 200)}`, {
+  new ToolError('INVALID_ARGUMENT', `The pattern has something that cannot be searched for without ripgrep, which is not in use: ${message.slice(0, 200)}`, {
     fix: 'Write the pattern without it.',
   });

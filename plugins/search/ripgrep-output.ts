@@ -1,6 +1,7 @@
 import { LIMITS } from './limits.ts';
 import type { FileMatches, Row } from './query.ts';
 import { rowOf } from './row.ts';
+import { decodeUtf8 } from './text.ts';
 
 /** So that its output is a path and a NUL, then a row a line, then an empty line. Rows with a match have NULs, which no text has, others dashes. */
 export const OUTPUT_FLAGS: readonly string[] = [
@@ -24,21 +25,19 @@ export class OutputReader {
   /** Lines that were too long to be held. */
   longLines = 0;
   readonly #isOpen: (path: string) => boolean;
-  readonly #limit: number;
+  readonly #isMatch: (line: string) => boolean;
   #path: string | undefined;
   #rows: Row[] = [];
-  /** Matches among them. */
-  #matches = 0;
   #isBinary = false;
   /** Nobody wants this file: its rows are passed over. */
   #isSkipped = false;
   #pieces: Buffer[] = [];
   #size = 0;
 
-  /** `limit`: matches of a file after which ripgrep looks for no more. */
-  constructor(isOpen: (path: string) => boolean, limit: number) {
+  /** `isMatch` is asked about lines, with their ends, of which ripgrep says that they match and not where: some of them do not. */
+  constructor(isOpen: (path: string) => boolean, isMatch: (line: string) => boolean) {
     this.#isOpen = isOpen;
-    this.#limit = limit;
+    this.#isMatch = isMatch;
   }
 
   /** The files that are complete with these bytes. */
@@ -64,7 +63,6 @@ export class OutputReader {
     if (this.#path !== undefined && !this.#isBinary && this.#rows.length > 0) yield { path: this.#path, rows: this.#rows };
     this.#path = undefined;
     this.#rows = [];
-    this.#matches = 0;
     this.#isBinary = false;
   }
 
@@ -94,10 +92,9 @@ export class OutputReader {
       this.#isBinary = true;
       return;
     }
-    // With `--crlf` and `$` it gives lines behind its last match as matches that begin nowhere.
-    const row = shownRow(Number(line), record.subarray(head.length), mark === '\0' && this.#matches >= this.#limit ? '-' : mark);
-    if (row.isMatch) this.#matches += 1;
-    this.#rows.push(row);
+    const text = record.subarray(head.length);
+    const isNone = mark === '\0' && !this.#isMatch(`${decodeUtf8(text)}\n`);
+    this.#rows.push(shownRow(Number(line), text, isNone ? '-' : mark));
   }
 
   #keep(rest: Buffer): void {

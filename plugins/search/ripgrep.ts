@@ -2,7 +2,8 @@ import { lstat } from 'node:fs/promises';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Child, messageOf, ToolError } from '../../kernel/index.ts';
 import { invalidPattern } from './answering.ts';
-import { tooHard } from './in-time.ts';
+import { findIn } from './file-scan.ts';
+import { inTime, tooHard } from './in-time.ts';
 import { LIMITS } from './limits.ts';
 import type { Desk } from './place.ts';
 import { type Engine, EngineMissing, type FileMatches, longLines, type Query, type Remarks, type TextQuery, tooSlow } from './query.ts';
@@ -19,7 +20,7 @@ export const ripgrep = (desk: Desk): Engine => ({
     });
   },
   async matches(query, { isOpen, visit }) {
-    const output = new OutputReader((path) => query.wanted.test(path) && isOpen(path), query.limit);
+    const output = new OutputReader((path) => query.wanted.test(path) && isOpen(path), matcherOf(query.pattern));
     const tell = async (files: Iterable<FileMatches>): Promise<void> => {
       for (const file of files) if (!(await isLateBinary(file, query))) visit(file);
     };
@@ -29,6 +30,20 @@ export const ripgrep = (desk: Desk): Engine => ({
     return { ...remarks, notes: longLines(output.longLines) };
   },
 });
+
+/** What only ripgrep can read it is believed about. */
+const matcherOf = (pattern: TextQuery['pattern']): ((line: string) => boolean) => {
+  let regex: RegExp | undefined;
+  return (line) => {
+    try {
+      regex ??= pattern.regex();
+    } catch {
+      return true;
+    }
+    const known = regex;
+    return inTime(() => findIn(line, known, 0) >= 0);
+  };
+};
 
 const flags = ({ rules, isFile, wanted }: Query): readonly string[] => [
   '--no-config',

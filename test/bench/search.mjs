@@ -145,26 +145,30 @@ try {
     'a rare word': rare,
     'two words': `${common} ${usual}`,
     'three words': `${usual} ${VOCABULARY[700]} ${VOCABULARY[60]}`,
+    'five words': [400, 700, 60, 1000, 90].map((index) => VOCABULARY[index]).join(' '),
     'a phrase': `"${VOCABULARY[1]} ${VOCABULARY[0]}"`,
+    'a letter': rare.slice(0, 1),
+    'two letters': rare.slice(0, 2),
     'the beginning of a word': rare.slice(0, 5),
     'a part of a word': rare.slice(2, 9),
     ideographs: '検索',
     nothing: 'nosuchword',
+    'a word, in one project': common,
+    'a letter, in one project': rare.slice(0, 1),
   };
   const figures = {};
   for (const [name, text] of Object.entries(QUERIES)) {
     const times = [];
     let hits = 0;
     for (let round = 0; round < 7; round += 1) {
-      const [time, result] = await timed(() => store.search({ text, limit: 50 }));
+      const place = name.endsWith('in one project') ? { root: projectOf(7) } : {};
+      const [time, result] = await timed(() => store.search({ text, limit: 50, ...place }));
       times.push(time);
       hits = result.hits.length;
     }
     figures[name] = { ms: Math.round(median(times.slice(1)) * 10) / 10, firstMs: Math.round(times[0] * 10) / 10, hits };
     say(`${name.padEnd(32)} ${String(figures[name].ms).padStart(7)} ms (the first ${figures[name].firstMs} ms), ${hits} sessions`);
   }
-  const [inProject] = await timed(() => store.search({ text: common, limit: 50, root: projectOf(7) }));
-  say(`of one project                   ${Math.round(inProject * 10) / 10} ms`);
   const listings = [];
   for (let round = 0; round < 7; round += 1) listings.push((await timed(() => store.list({ kind: 'conversation', limit: SESSIONS })))[0]);
   const nothing = [];

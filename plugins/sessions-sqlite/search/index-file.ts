@@ -7,7 +7,7 @@ import { connectTo, type Connection } from '../database.ts';
 import { isDamage } from '../failure.ts';
 import { identityOf, prepareFile, removeDatabase } from '../files.ts';
 
-const VERSION = 1;
+const VERSION = 2;
 const SCHEMA = `
   -- Which file it was made of, and up to which time nothing is left to be put in.
   CREATE TABLE about (only INTEGER PRIMARY KEY CHECK (only = 1), store TEXT NOT NULL, seen INTEGER NOT NULL);
@@ -16,9 +16,10 @@ const SCHEMA = `
   -- One row for each message, numbered by time. The indices below have that number, and the text of none.
   CREATE TABLE documents (id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, seq INTEGER NOT NULL, role TEXT NOT NULL);
   CREATE INDEX documents_by_session ON documents (session_id);
-  -- Words of what people and models said, words of what tools answered, and triples of letters of the former.
-  CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, tokenize = 'unicode61');
-  CREATE VIRTUAL TABLE tool_words USING fts5(text, content = '', contentless_delete = 1, tokenize = 'unicode61');
+  -- Words of what people and models said, words of what tools answered, and triples of letters of the former. Short beginnings of words
+  -- have lists of their own: else all places of all words that begin so are read.
+  CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, tokenize = 'unicode61', prefix = '1 2 3');
+  CREATE VIRTUAL TABLE tool_words USING fts5(text, content = '', contentless_delete = 1, tokenize = 'unicode61', prefix = '1 2 3');
   CREATE VIRTUAL TABLE triples USING fts5(text, content = '', contentless_delete = 1, tokenize = 'trigram', detail = none);
   CREATE TRIGGER documents_gone AFTER DELETE ON documents
   BEGIN

@@ -32,28 +32,37 @@ export const placesOf = (connection: Connection, query: SearchQuery, word: strin
 const wholeWords = (look: Look, table: 'words' | 'tool_words', word: string): readonly number[] => {
   if (!hasLetters(word)) return [];
   const exact = matches(look, table, quoted(word));
-  const found = exact.length >= look.most ? exact : [...exact, ...matches(look, table, `${quoted(word)} *`)];
+  const found = exact.isFull ? exact.ids : [...exact.ids, ...matches(look, table, `${quoted(word)} *`).ids];
   // The index knows no signs: to it `C++` is `c`.
   return hasSigns(word) ? holding(look, found, word) : found;
 };
 
 const withinWords = (look: Look, word: string): readonly number[] => {
   const triples = triplesOf(word);
-  if (triples !== undefined) return holding(look, matches(look, 'triples', triples), word);
+  if (triples !== undefined) return holding(look, matches(look, 'triples', triples).ids, word);
   return isIdeographic(word) ? scanned(look, word) : [];
 };
 
-const matches = ({ connection, query: { root }, most }: Look, table: 'words' | 'tool_words' | 'triples', expression: string): readonly number[] => {
+interface Matches {
+  readonly ids: readonly number[];
+  /** As many as are looked at: there may be older ones. */
+  readonly isFull: boolean;
+}
+const matches = ({ connection, query: { root }, most }: Look, table: 'words' | 'tool_words' | 'triples', expression: string): Matches => {
   const newest = `SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ? ORDER BY rowid DESC LIMIT ?`;
-  if (root === undefined) return connection.prepare<[string, number], { id: number }>(newest).all(expression, most).map(idOf);
-  return connection
-    .prepare<[string, number, string, number], { id: number }>(
-      `SELECT d.id FROM (${newest}) f CROSS JOIN documents d ON d.id = f.id CROSS JOIN sessions s ON s.id = d.session_id WHERE s.root = ? LIMIT ?`,
+  if (root === undefined) {
+    const ids = connection.prepare<[string, number], number>(newest).pluck().all(expression, most);
+    return { ids, isFull: ids.length >= most };
+  }
+  const looked = most * SEARCH.lookedAt;
+  const rows = connection
+    .prepare<[string, string, number], [id: number, isOwn: 0 | 1]>(
+      `SELECT d.id, s.root = ? FROM (${newest}) f CROSS JOIN documents d ON d.id = f.id CROSS JOIN sessions s ON s.id = d.session_id`,
     )
-    .all(expression, most * SEARCH.lookedAt, root, most)
-    .map(idOf);
+    .raw()
+    .all(root, expression, looked);
+  return { ids: rows.flatMap(([id, isOwn]) => (isOwn ? [id] : [])).slice(0, most), isFull: rows.length >= looked };
 };
-const idOf = ({ id }: { readonly id: number }): number => id;
 
 /** Of messages that have all its triples those in which they make up the word. */
 const holding = (look: Look, ids: readonly number[], word: string): readonly number[] => {
@@ -70,7 +79,7 @@ const scanned = ({ connection, query: { root }, most }: Look, word: string): rea
        WHERE m.content_json LIKE ? ESCAPE '\\' AND (? IS NULL OR s.root = ?) LIMIT ?`,
     )
     .all(SEARCH.scanned, like, root ?? null, root ?? null, most)
-    .map(idOf);
+    .map(({ id }) => id);
 };
 
 export interface Content {

@@ -53,16 +53,15 @@ const spoken = (connection: Connection, query: SearchQuery, words: readonly stri
   return { hits, hasMore: found.some(({ hasMore }) => hasMore) };
 };
 
-/** Of the roles that are wanted, and of conversations. */
+/** Of the roles that are wanted. */
 const documentsOf = (connection: Connection, { roles = ['user', 'assistant'] }: SearchQuery, ids: readonly number[]): ReadonlyMap<number, Document> => {
   const rows = connection
-    .prepare<[string], Document>(
-      `SELECT d.id, d.session_id, d.seq, d.role FROM json_each(?) e CROSS JOIN documents d ON d.id = e.value
-       CROSS JOIN sessions s ON s.id = d.session_id WHERE s.kind = 'conversation'`,
-    )
+    .prepare<[string], Columns>('SELECT d.id, d.session_id, d.seq, d.role FROM json_each(?) e CROSS JOIN documents d ON d.id = e.value')
+    .raw()
     .all(JSON.stringify(ids));
-  return new Map(rows.filter(({ role }) => roles.includes(role)).map((row) => [row.id, row]));
+  return new Map(rows.flatMap(([id, session_id, seq, role]) => (roles.includes(role) ? [[id, { id, session_id, seq, role }] as const] : [])));
 };
+type Columns = [id: number, session: string, seq: number, role: SearchPlace['role']];
 
 const sessionsWithAll = (places: readonly ReadonlySet<number>[], documents: ReadonlyMap<number, Document>): ReadonlySet<string> => {
   const [first, ...others] = places.map((ids) => new Set([...ids].map((id) => documents.get(id)?.session_id ?? '')));

@@ -201,8 +201,8 @@ describe('patterns mean the same with and without ripgrep', () => {
   test.each(FOREIGN)('%j is for ripgrep alone, which is said', async (text) => {
     const [fast, slow] = await both({ pattern: text });
     expect(fast?.status).toBe('ok');
-    expect(slow).toMatchObject({ status: 'error', error: { code: 'UNAVAILABLE', retryable: false } });
-    expect(slow?.content).toContain('ripgrep');
+    expect(slow).toMatchObject({ status: 'error', error: { code: 'INVALID_ARGUMENT', retryable: false } });
+    expect(slow?.content).toContain('without ripgrep');
   });
 
   test.each([
@@ -229,6 +229,12 @@ describe('patterns mean the same with and without ripgrep', () => {
     'x'.repeat(140_000),
     '\\b(?=a)'.repeat(1000),
     `${'('.repeat(200)}a${')'.repeat(200)}`,
+    '.{0,100000}x',
+    '\\w{100000}',
+    'a{4294967296}',
+    '(?:a{300}){300}',
+    '(?:(?:a|b){200}){200}(?=c)',
+    '\\w{2000}(?!x)',
   ])('%j is wrong for both, in the same words', async (text) => {
     const [fast, slow] = await both({ pattern: text });
     expect(fast).toMatchObject({
@@ -237,6 +243,45 @@ describe('patterns mean the same with and without ripgrep', () => {
       content: expect.stringMatching(/^The pattern is not a valid regular expression: \S/) as string,
     });
     expect(slow).toEqual(fast);
+  });
+
+  test.each(['.{0,2000}foo', '\\w{1,1000}', 'x{300}', '(?:a{10}){100}|foo', 'fo{1,20000}(?=o)', '(?<!a).{0,2000}foo', '(?:\\w{2}|b){20}(?!x)|foo'])(
+    '%j is not too large for either',
+    async (text) => {
+      const [fast, slow] = await both({ pattern: text });
+      expect(fast?.status).toBe('ok');
+      expect(slow).toEqual(fast);
+    },
+  );
+
+  test.each(['[a-\\d]', '\\p{}', '[\\B]', '\\p{Foo}', '(?', '(?<1>a)', '\\x', '\\u12', '(?P=n)', '\\k<n>', '(a)\\2', '[a&&'])(
+    '%j is wrong, and has something that only ripgrep knows: the code is the same',
+    async (text) => {
+      const [fast, slow] = await both({ pattern: text });
+      expect([fast?.error?.code, slow?.error?.code]).toEqual(['INVALID_ARGUMENT', 'INVALID_ARGUMENT']);
+    },
+  );
+
+  const TOKENS =
+    'a b 1 \\d [ ] ^ - \\p{L} \\p{ } ( (? ) ? * + {2} { , \\B \\b && [:alpha:] \\x \\u \\ $ P<n> <n> : | \\1 \\k<n> i = ! # \\Q \\h [: :] \\x{ {,2} {2,1}'.split(
+      ' ',
+    );
+  test(`${RUNS} patterns of anything: whatever is wrong for one is wrong for the other`, { timeout: 100_000 }, async () => {
+    let wrong = 0;
+    const anything = fc.array(fc.constantFrom(...TOKENS), { minLength: 1, maxLength: 6 }).map((tokens) => tokens.join(''));
+    await fc.assert(
+      fc.asyncProperty(anything, async (text) => {
+        const [fast, slow] = await both({ pattern: text });
+        if (slow?.content.includes('without ripgrep')) expect(slow.error?.code).toBe('INVALID_ARGUMENT');
+        else expect(slow?.error?.code).toBe(fast?.error?.code);
+        if (fast?.status === 'error') {
+          expect(slow?.error?.code).toBe(fast.error?.code);
+          wrong += 1;
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    expect(wrong).toBeGreaterThan(RUNS / 5);
   });
 
   test.each(['a\0b', 'a\udc80', '\udc80', 'x'.repeat(140_000)])('the plain text %j is refused by both', async (text) => {
@@ -251,7 +296,7 @@ describe('patterns mean the same with and without ripgrep', () => {
       fc.asyncProperty(pattern, fc.boolean(), async (text, ignoreCase) => {
         const [fast, slow] = await both({ pattern: text, ignoreCase });
         // Said, not silently different.
-        if (slow?.error?.code === 'UNAVAILABLE' || slow?.error?.code === 'TIMEOUT') {
+        if (slow?.content.includes('without ripgrep') || slow?.error?.code === 'TIMEOUT') {
           answers.refused += 1;
           return;
         }
