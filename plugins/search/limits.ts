@@ -41,6 +41,6 @@ export const LIMITS = {
   calmFrom: 1024 * 1024,
   calmBelow: 32_768,
   calmMs: 2,
-  /** Characters of complaints that ripgrep may make: a line for each path that cannot be read. */
+  /** Bytes of complaints of ripgrep that are read: a line for each path that cannot be. Beyond them it is said that there are more. */
   complaints: 4 * 1024 * 1024,
 } as const;

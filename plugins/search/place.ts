@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { type Clock, type Powers, type ToolCall, ToolError } from '../../kernel/index.ts';
+import { shownName } from './name.ts';
 
 /** What the three tools share within a session. */
 export interface Desk {
@@ -24,23 +25,26 @@ export const locate = async (path: string, call: ToolCall, desk: Desk): Promise<
   const [canonical, base] = await Promise.all([desk.powers.fs.canonical(path, call.cwd), desk.powers.fs.canonical('.', call.cwd)]);
   const checked = call.paths[0];
   if (checked !== undefined && checked !== canonical) {
-    throw new ToolError('CONFLICT', `${path} leads to another place than when the call was checked.`, { retryable: true, fix: 'Make the call again.' });
+    throw new ToolError('CONFLICT', `${shownName(path)} leads to another place than when the call was checked.`, {
+      retryable: true,
+      fix: 'Make the call again.',
+    });
   }
   const found = await stat(canonical).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) throw cannotLook(path, found.code);
-  if (!found.isFile() && !found.isDirectory()) throw new ToolError('INVALID_ARGUMENT', `${path} is neither a folder nor a regular file.`);
+  if (!found.isFile() && !found.isDirectory()) throw new ToolError('INVALID_ARGUMENT', `${shownName(path)} is neither a folder nor a regular file.`);
   return { path: canonical, isFile: found.isFile(), base };
 };
 
 export const locateFolder = async (path: string, call: ToolCall, desk: Desk): Promise<Place> => {
   const place = await locate(path, call, desk);
-  if (place.isFile) throw new ToolError('INVALID_ARGUMENT', `${path} is a file, not a folder.`, { fix: 'Use read for a file.' });
+  if (place.isFile) throw new ToolError('INVALID_ARGUMENT', `${shownName(path)} is a file, not a folder.`, { fix: 'Use read for a file.' });
   return place;
 };
 
 const cannotLook = (path: string, code: string | undefined): ToolError => {
-  if (code === 'EACCES' || code === 'EPERM') return new ToolError('PERMISSION_DENIED', `Permission denied by the file system: ${path}`);
-  return new ToolError('NOT_FOUND', `Path not found: ${path}`, { fix: 'List the folder above it to see what is there.' });
+  if (code === 'EACCES' || code === 'EPERM') return new ToolError('PERMISSION_DENIED', `Permission denied by the file system: ${shownName(path)}`);
+  return new ToolError('NOT_FOUND', `Path not found: ${shownName(path)}`, { fix: 'List the folder above it to see what is there.' });
 };
 
 const isWindows = process.platform === 'win32';
@@ -51,7 +55,7 @@ export const slashed = (path: string): string => (isWindows ? path.replaceAll('\
 export const shownPath = ({ base }: Place, path: string): string => {
   const way = slashed(relative(base, path));
   if (way === '') return '.';
-  return way === '..' || way.startsWith('../') ? slashed(path) : way;
+  return shownName(way === '..' || way.startsWith('../') ? slashed(path) : way);
 };
 
 /** Orders paths as a walk through sorted folders meets them: what is in `a` comes before `a-b`. */

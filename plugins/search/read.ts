@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { LIMITS } from './limits.ts';
+import { onDisk } from './name.ts';
 import { wideEncoding } from './text.ts';
 
 /** Whole lines of a file, as UTF-8. */
@@ -48,7 +49,7 @@ const joined = ([first = LEFT_OUT, ...rest]: readonly Buffer[]): Buffer => (rest
 /** In UTF-8, without the mark at the beginning. */
 function* chunksOf(path: string): Generator<Piece> {
   // Without waiting: what was a file when it was listed may be a pipe by now.
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const file = openSync(onDisk(path), constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     let chunk = fill(file);
     const encoding = wideEncoding(chunk);

@@ -1,4 +1,5 @@
 import { LIMITS } from './limits.ts';
+import { nameFrom } from './name.ts';
 import type { FileMatches, Row } from './query.ts';
 import { rowOf } from './row.ts';
 import { decodeUtf8 } from './text.ts';
@@ -53,7 +54,7 @@ export class OutputReader {
       if (end < 0) return this.#keep(chunk.subarray(from));
       const record = this.#join(chunk.subarray(from, end));
       from = end + 1;
-      if (this.#path === undefined) this.#begin(record.toString());
+      if (this.#path === undefined) this.#begin(nameFrom(record));
       else if (record.length === 0) yield* this.end();
       else this.#row(record);
     }

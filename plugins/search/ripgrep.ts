@@ -2,9 +2,11 @@ import { lstat } from 'node:fs/promises';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Child, messageOf, ToolError } from '../../kernel/index.ts';
 import { invalidPattern } from './answering.ts';
+import { Complaints } from './complaints.ts';
 import { findIn } from './file-scan.ts';
 import { inTime, tooHard } from './in-time.ts';
 import { LIMITS } from './limits.ts';
+import { nameFrom, UNREADABLE } from './name.ts';
 import type { Desk } from './place.ts';
 import { type Engine, EngineMissing, type FileMatches, longLines, type Query, type Remarks, type TextQuery, tooSlow } from './query.ts';
 import { piecesOf } from './read.ts';
@@ -27,7 +29,7 @@ export const ripgrep = (desk: Desk): Engine => ({
     const args = [...matchFlags(query), ...flags(query), '--', query.pattern.argument, query.path];
     const remarks = await run(desk, query, args, (bytes) => tell(output.take(bytes)));
     await tell(output.end());
-    return { ...remarks, notes: longLines(output.longLines) };
+    return { ...remarks, notes: [...remarks.notes, ...longLines(output.longLines)] };
   },
 });
 
@@ -84,7 +86,7 @@ const isLateBinary = async ({ path, rows }: FileMatches, { limit, signal }: Text
 
 const run = async (desk: Desk, query: Query, args: readonly string[], take: (bytes: Uint8Array) => Promise<void> | void): Promise<Remarks> => {
   const child = await start(desk, query, args);
-  let complaints = '';
+  const complaints = new Complaints();
   let size = 0;
   try {
     for await (const { from, bytes } of child.output) {
@@ -92,7 +94,7 @@ const run = async (desk: Desk, query: Query, args: readonly string[], take: (byt
         await take(bytes);
         size += bytes.length;
         if (size > LIMITS.calmFrom && bytes.length < LIMITS.calmBelow) await setTimeout(LIMITS.calmMs);
-      } else if (complaints.length < LIMITS.complaints) complaints += Buffer.from(bytes).toString('utf8');
+      } else complaints.take(bytes);
     }
   } catch (error) {
     await child.kill();
@@ -118,21 +120,21 @@ const start = async (desk: Desk, query: Query, args: readonly string[]): Promise
 };
 
 /** A name may have line feeds, and all that the message has. */
-const UNREADABLE = /^rg: ([\s\S]+?): [^:\n]+ \(os error (\d+)\)$/gm;
+const COMPLAINT = /^rg: ([\s\S]+?): [^:\n]+ \(os error (\d+)\)$/gm;
 
 /** Paths that could not be read; anything else that was said is an error when the exit status says so. */
-const remarks = async (complaints: string, isFailed: boolean, query: Query): Promise<Remarks> => {
+const remarks = async ({ text: complaints, isCut }: Complaints, isFailed: boolean, query: Query): Promise<Remarks> => {
   const unreadable: string[] = [];
-  for (const [, path = '', code] of complaints.matchAll(UNREADABLE)) {
+  for (const [, path = '', code] of complaints.matchAll(COMPLAINT)) {
     // 2: it was removed meanwhile.
     if (code !== '2' && (await isOfInterest(path, query))) unreadable.push(path);
   }
   const rest = complaints
-    .replace(UNREADABLE, '')
+    .replace(COMPLAINT, '')
     .split('\n')
     .filter((line) => line !== '');
   if (isFailed && rest.length > 0) throw failure(rest);
-  return { unreadable, notes: [] };
+  return { unreadable, notes: isCut ? ['More paths could not be read than are counted here.'] : [] };
 };
 
 /** There may be wanted files in a folder, whatever its name is. */
@@ -151,6 +153,12 @@ const failure = (lines: readonly string[]): ToolError => {
   return invalidPattern(reason.slice(0, 500));
 };
 
+const namesIn = (bytes: Buffer): readonly string[] => {
+  const names: string[] = [];
+  for (let from = 0, end = bytes.indexOf(0); end >= 0; from = end + 1, end = bytes.indexOf(0, from)) names.push(nameFrom(bytes.subarray(from, end)));
+  return names;
+};
+
 /** Reads paths that end with a NUL. */
 class PathReader {
   #rest = Buffer.alloc(0);
@@ -159,6 +167,9 @@ class PathReader {
     const all = Buffer.concat([this.#rest, bytes]);
     const end = all.lastIndexOf(0);
     this.#rest = Buffer.from(all.subarray(end + 1));
-    return end < 0 ? [] : all.toString('utf8', 0, end).split('\0');
+    if (end < 0) return [];
+    const text = all.toString('utf8', 0, end);
+    if (!text.includes(UNREADABLE)) return text.split('\0');
+    return namesIn(all.subarray(0, end + 1));
   }
 }

@@ -1,9 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { lstat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { ToolError } from '../../kernel/index.ts';
 import { effortOf } from './effort.ts';
+import { bytesOf, onDisk, shownName } from './name.ts';
 import { slashed } from './place.ts';
 import { readSmall } from './read-small.ts';
 
@@ -70,7 +72,7 @@ export const levelOf = async (folder: string, above: Level | undefined, isGit: b
 };
 
 const hasGit = (folder: string): Promise<boolean> =>
-  lstat(join(folder, '.git')).then(
+  lstat(onDisk(join(folder, '.git'))).then(
     () => true,
     () => false,
   );
@@ -99,7 +101,7 @@ const ASCII = /^[\x20-\x7e]*$/;
 const verdictOf = (rules: Ignore, folder: string, path: string, isFolder: boolean): boolean | undefined => {
   if (path === folder || !path.startsWith(folder)) return undefined;
   const below = slashed(path.slice(folder.endsWith('/') ? folder.length : folder.length + 1));
-  const way = ASCII.test(below) ? below : bytewise(Buffer.from(below));
+  const way = ASCII.test(below) ? below : bytewise(bytesOf(below));
   const asked = isFolder ? `${way}/` : way;
   const up = dirname(way);
   // Rules further in brought the folder back: what is in it is not ignored for its sake.
@@ -134,7 +136,7 @@ const bounds = new WeakMap<Ignore, Bound>();
 const unbounded: Bound = (test) => test;
 
 const rulesOf = async (file: string): Promise<Ignore | undefined> => {
-  const bytes = await readSmall(file);
+  const bytes = readable(await readSmall(file));
   if (!bytes?.toString('latin1').trim()) return undefined;
   const text = bytewise(bytes.subarray(bytes.indexOf(MARK) === 0 ? MARK.length : 0));
   const rules = ignore(EXACTLY).add(text);
@@ -142,8 +144,17 @@ const rulesOf = async (file: string): Promise<Ignore | undefined> => {
   bounds.set(rules, (test) => bounded(test, () => tooHardRules(file)));
   return rules;
 };
+/** As ripgrep, up to the first line that is no UTF-8. */
+const readable = (bytes: Buffer | undefined): Buffer | undefined => {
+  if (!bytes || isUtf8(bytes)) return bytes;
+  let end = 0;
+  for (let feed = bytes.indexOf('\n'); feed >= 0 && isUtf8(bytes.subarray(end, feed)); feed = bytes.indexOf('\n', end)) end = feed + 1;
+  return bytes.subarray(0, end);
+};
 const tooHardRules = (file: string): ToolError =>
-  new ToolError('TIMEOUT', `The ignore rules in ${file} take too long to match.`, { fix: 'Search a folder that they do not reach, or make them simpler.' });
+  new ToolError('TIMEOUT', `The ignore rules in ${shownName(file)} take too long to match.`, {
+    fix: 'Search a folder that they do not reach, or make them simpler.',
+  });
 const EXACTLY = { ignorecase: false, allowRelativePaths: true };
 const MARK = Buffer.from('\ufeff');
 

@@ -1,4 +1,5 @@
-import { type Dirent, readdirSync } from 'node:fs';
+import { type Entry, entriesOf } from './entries.ts';
+import { bytesOf } from './name.ts';
 import { Pace } from './pace.ts';
 import type { Desk } from './place.ts';
 import type { Query, Remarks } from './query.ts';
@@ -27,8 +28,8 @@ export class Tour {
   /** What was removed meanwhile is not there. */
   note(path: string, error: unknown): void {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    // A name that is no UTF-8 is not the one that is on the disk.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || path.includes('\ufffd')) this.#unreadable.push(path);
+    // A name that is no UTF-8 in the form in which ripgrep complains of it.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#unreadable.push(bytesOf(path).toString());
   }
 
   async *#only(): AsyncGenerator<readonly string[]> {
@@ -45,7 +46,7 @@ export class Tour {
     for (const entry of entries) {
       const path = top + entry.name;
       if (!this.#isOfInterest(entry, path, own)) continue;
-      if (!entry.isDirectory()) {
+      if (!entry.isFolder) {
         files.push(path);
         continue;
       }
@@ -57,15 +58,15 @@ export class Tour {
   }
 
   // Links are not followed: they would lead in circles, out of the folder, or to the same file twice.
-  #isOfInterest(entry: Dirent, path: string, level: Level): boolean {
-    const isFolder = entry.isDirectory();
-    if (!isFolder && !(entry.isFile() && this.#query.wanted.test(path))) return false;
+  #isOfInterest(entry: Entry, path: string, level: Level): boolean {
+    const { isFolder } = entry;
+    if (!isFolder && !(entry.isFile && this.#query.wanted.test(path))) return false;
     return !SKIPPED.has(entry.name) && !isIgnored(this.#query.rules, level, path, isFolder);
   }
 
-  #entries(folder: string): readonly Dirent[] {
+  #entries(folder: string): readonly Entry[] {
     try {
-      return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+      return [...entriesOf(folder)].sort((a, b) => (a.name < b.name ? -1 : 1));
     } catch (error) {
       this.note(folder, error);
       return [];

@@ -129,3 +129,20 @@ describe('where ripgrep cannot be started', () => {
     slow.remove();
   });
 });
+
+test('more complaints than are read are cut between two of them, and said to be cut', { timeout: 30_000 }, async () => {
+  // Lines of odd lengths of several bytes a character: somewhere a piece ends within one.
+  const script = `for (let i = 0; i < 60000; i++) process.stderr.write('rg: ' + process.argv[1] + '/' + 'größe'.repeat(10) + i + ': Permission denied (os error 13)\\n');
+    process.stderr.on('drain', () => {}); process.exitCode = 2; process.stdout.write(process.argv[1] + '/a.txt\\0');`;
+  const desk2 = openDesk({ start: (_, options) => startChild([process.execPath, '-e', script, desk2.cwd], options) });
+  const { status, content } = await desk2.run('ripgrep', 'glob', { pattern: '*' });
+  expect(status).toBe('ok');
+  expect(content).toMatch(/^a\.txt\n/);
+  const [, count = '', names = ''] = /\((\d+) paths could not be read: (.*)\.\)/.exec(content) ?? [];
+  expect(Number(count)).toBeGreaterThan(20_000);
+  expect(Number(count)).toBeLessThan(60_000);
+  expect(names).toMatch(/^(?:(?:größe){10}\d+(?:, |$))+…?$/u);
+  expect(content).not.toContain('\ufffd');
+  expect(content).toContain('(More paths could not be read than are counted here.)');
+  desk2.remove();
+});
