@@ -2,6 +2,8 @@
 export const LIMITS = {
   /** Milliseconds that one search may take, the only bound on how many files are looked at. */
   timeoutMs: 10_000,
+  /** Milliseconds for which ripgrep says nothing before it is looked whether it waits for a pipe named as a file of rules. */
+  silentMs: 1000,
   /** Lines and bytes of an answer: the same for all tools. */
   lines: 2000,
   bytes: 131_072,

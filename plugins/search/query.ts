@@ -60,5 +60,7 @@ export const tooSlow = (): ToolError =>
 export const longLines = (count: number): readonly string[] =>
   count === 0 ? [] : [`${count} ${count === 1 ? 'line' : 'lines'} over ${LIMITS.line / 1024 / 1024} MiB left out.`];
 
+/** Thrown by an engine that would wait for ever for what another leaves out. */
+export class EngineBlocked extends Error {}
 /** Thrown by an engine that cannot be started. */
 export class EngineMissing extends Error {}

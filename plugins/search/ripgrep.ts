@@ -7,11 +7,13 @@ import { findIn } from './file-scan.ts';
 import { inTime, tooHard } from './in-time.ts';
 import { LIMITS } from './limits.ts';
 import { nameFrom, UNREADABLE } from './name.ts';
+import { hasObstacleAbove, hasObstacleBelow } from './obstacle.ts';
 import type { Desk } from './place.ts';
-import { type Engine, EngineMissing, type FileMatches, longLines, type Query, type Remarks, type TextQuery, tooSlow } from './query.ts';
+import { type Engine, EngineBlocked, EngineMissing, type FileMatches, longLines, type Query, type Remarks, type TextQuery, tooSlow } from './query.ts';
 import { piecesOf } from './read.ts';
 import { OUTPUT_FLAGS, OutputReader } from './ripgrep-output.ts';
 import { SKIPPED } from './rules.ts';
+import { Silence } from './silence.ts';
 
 /** Searches with the ripgrep that comes with the package. Never one from PATH, never through a shell. */
 export const ripgrep = (desk: Desk): Engine => ({
@@ -85,11 +87,14 @@ const isLateBinary = async ({ path, rows }: FileMatches, { limit, signal }: Text
 };
 
 const run = async (desk: Desk, query: Query, args: readonly string[], take: (bytes: Uint8Array) => Promise<void> | void): Promise<Remarks> => {
+  if (await hasObstacleAbove(query, desk)) throw new EngineBlocked();
   const child = await start(desk, query, args);
+  const silence = new Silence(child, (signal) => hasObstacleBelow({ ...query, signal: AbortSignal.any([query.signal, signal]) }, desk));
   const complaints = new Complaints();
   let size = 0;
   try {
     for await (const { from, bytes } of child.output) {
+      silence.end();
       if (from === 'out') {
         await take(bytes);
         size += bytes.length;
@@ -99,9 +104,12 @@ const run = async (desk: Desk, query: Query, args: readonly string[], take: (byt
   } catch (error) {
     await child.kill();
     throw error;
+  } finally {
+    silence.close();
   }
   const { code, signal, timedOut } = await child.exit;
   query.signal.throwIfAborted();
+  if (silence.isBlocked) throw new EngineBlocked();
   if (timedOut) throw tooSlow();
   if (code === null) throw new EngineMissing(`it ended by ${signal ?? 'itself'}`);
   return remarks(complaints, code > 1, query);

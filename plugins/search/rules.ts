@@ -38,7 +38,7 @@ export interface Rules {
   readonly isIgnored: boolean;
 }
 
-export const rulesFor = async (folder: string, name: string | undefined, environment: Readonly<Record<string, string | undefined>>): Promise<Rules> => {
+export const rulesFor = async (folder: string, name: string | undefined, environment: Environment): Promise<Rules> => {
   const repository = await repositoryOf(folder);
   const level = await levelsTo(folder, repository);
   const full: Rules = { level, root: repository ?? folder, isGit: repository !== undefined, global: await globalExcludes(environment), isIgnored: false };
@@ -172,12 +172,26 @@ const excludeFile = async (folder: string): Promise<string> => {
 
 const readText = async (file: string): Promise<string> => (await readSmall(file))?.toString() ?? '';
 
-const globalExcludes = async (environment: Readonly<Record<string, string | undefined>>): Promise<Ignore | undefined> => {
+const globalExcludes = async (environment: Environment): Promise<Ignore | undefined> => {
+  const file = (await personalFiles(environment)).at(-1);
+  return file === undefined ? undefined : rulesOf(file);
+};
+
+/** What is read of the user's own: configuration of git, then the excludes file. */
+export const personalFiles = async (environment: Environment): Promise<readonly string[]> => {
   const home = environment['HOME'] ?? homedir();
   const config = environment['XDG_CONFIG_HOME'] || join(home, '.config');
-  for (const file of [join(home, '.gitconfig'), join(config, 'git/config')]) {
+  const files = [join(home, '.gitconfig'), join(config, 'git/config')];
+  for (const file of files) {
     const named = /^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$/im.exec(await readText(file))?.[1];
-    if (named !== undefined) return rulesOf(named.startsWith('~/') ? join(home, named.slice(2)) : named);
+    if (named !== undefined) return [...files, named.startsWith('~/') ? join(home, named.slice(2)) : named];
   }
-  return rulesOf(join(config, 'git/ignore'));
+  return [...files, join(config, 'git/ignore')];
 };
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The files of rules that a folder may have. */
+export const ruleFiles = async (folder: string): Promise<readonly string[]> => [
+  join(folder, '.gitignore'),
+  ...((await hasGit(folder)) ? [await excludeFile(folder)] : []),
+];
