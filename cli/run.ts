@@ -21,6 +21,7 @@ import { endKernel, startKernel } from './processes.ts';
 import { createOutput, type Format, type RunOutput } from './run-output.ts';
 import { orStalled } from './stalled.ts';
 import { joinPrompt, readStandardInput, WITH_PROMPT, WITHOUT_PROMPT } from './standard-input.ts';
+import { takeOlder } from './sessions/legacy-folders.ts';
 import type { Stdio } from './stdio.ts';
 import { oneLine } from './style.ts';
 
@@ -97,6 +98,12 @@ const converse = async (run: Run): Promise<number> => {
   const kernel = startKernel(first.home, request.stdio, first.environment, request.ids ? { ids: request.ids } : {});
   let session: OpenSession | undefined;
   try {
+    if (!request.isEphemeral)
+      await takeOlder(
+        first.home,
+        () => kernel.store(first),
+        (text) => request.stdio.err(`cast: ${text}\n`),
+      );
     const { opening, wish } = await orStopped(atItsPlace(kernel, first, request), signal);
     for (const text of opening.remarks) request.stdio.err(`cast: ${oneLine(text)}\n`);
     const config = mergeLayers(opening.layers).value;

@@ -4,6 +4,7 @@ import { CastError, type SessionRecord, type Store } from '../../kernel/index.ts
 import { CastCommand } from '../arguments.ts';
 import { endKernel, startKernel } from '../processes.ts';
 import { oneLine } from '../style.ts';
+import { takeOlder } from './legacy-folders.ts';
 
 export abstract class StoreCommand extends CastCommand {
   protected async withStore<T>(use: (store: Store, root: string) => Promise<T>): Promise<T> {
@@ -11,6 +12,11 @@ export abstract class StoreCommand extends CastCommand {
     const { home, root } = this.place();
     const kernel = startKernel(home, stdio, environment);
     try {
+      await takeOlder(
+        home,
+        () => kernel.store(),
+        (text) => stdio.err(`cast: ${text}\n`),
+      );
       return await use(await kernel.store(), root);
     } finally {
       await endKernel(kernel, 'read');

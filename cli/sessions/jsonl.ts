@@ -8,6 +8,8 @@ const VERSION = 1;
 
 export const headerLine = (record: SessionRecord): string => `${JSON.stringify({ type: TYPE, version: VERSION, session: record })}\n`;
 
+export const isExported = (text: string): boolean => headerOf(parsed(text.slice(0, Math.max(0, text.indexOf('\n'))))) !== undefined;
+
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 export interface Transcript {
@@ -55,9 +57,9 @@ function* linesOf(text: string): Generator<string> {
 
 const foreign = (): CastError => usageError('this is no exported session', 'Make one with `cast sessions export ID --format jsonl -o FILE`.');
 
-type Fields = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
-const parsed = (line: string): unknown => {
+export type Fields = Readonly<Record<string, unknown>>;
+export const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const parsed = (line: string): unknown => {
   try {
     return JSON.parse(line) as unknown;
   } catch {

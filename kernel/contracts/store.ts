@@ -40,6 +40,8 @@ export interface Append {
   readonly enter?: readonly string[];
   /** The new head; default: the last entry of the batch. */
   readonly head?: string | null;
+  /** Epoch milliseconds of the change, for what comes from elsewhere; default: now. */
+  readonly at?: number;
 }
 
 export interface SessionQuery {

@@ -59,7 +59,7 @@ export const createMemoryStore = (clock: Clock): Store => {
         kept.entries.push(entry);
         kept.byId.set(entry.id, entry);
       }
-      kept.record = { ...afterAppend(kept.record, copies, how), updatedAt: clock.now() };
+      kept.record = { ...afterAppend(kept.record, copies, how), updatedAt: how.at ?? clock.now() };
     },
     branch(id, query = {}) {
       const kept = find(id);

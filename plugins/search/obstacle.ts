@@ -26,10 +26,8 @@ export const hasObstacleBelow = async (query: Query, desk: Desk): Promise<boolea
     const hasRules = folder !== query.path && entries.some(({ name }) => RULE_NAMES.has(name));
     if (hasRules && (await areObstacles(await ruleFiles(folder)))) return true;
     const own = hasRules ? await levelOf(folder, level, query.rules.isGit) : level;
-    for (const { name, isFolder } of entries) {
-      const path = join(folder, name);
-      if (isFolder && !SKIPPED.has(name) && !isIgnored(query.rules, own, path, true) && (await look(path, own))) return true;
-    }
+    const below = entries.flatMap(({ name, isFolder }) => (isFolder && !SKIPPED.has(name) ? [join(folder, name)] : []));
+    for (const path of below) if (!isIgnored(query.rules, own, path, true) && (await look(path, own))) return true;
     return false;
   };
   return look(query.path, query.rules.level);

@@ -90,6 +90,16 @@ const run = async (desk: Desk, query: Query, args: readonly string[], take: (byt
   if (await hasObstacleAbove(query, desk)) throw new EngineBlocked();
   const child = await start(desk, query, args);
   const silence = new Silence(child, (signal) => hasObstacleBelow({ ...query, signal: AbortSignal.any([query.signal, signal]) }, desk));
+  const complaints = await read(child, silence, take);
+  const { code, signal, timedOut } = await child.exit;
+  query.signal.throwIfAborted();
+  if (silence.isBlocked) throw new EngineBlocked();
+  if (timedOut) throw tooSlow();
+  if (code === null) throw new EngineMissing(`it ended by ${signal ?? 'itself'}`);
+  return remarks(complaints, code > 1, query);
+};
+
+const read = async (child: Child, silence: Silence, take: (bytes: Uint8Array) => Promise<void> | void): Promise<Complaints> => {
   const complaints = new Complaints();
   let size = 0;
   try {
@@ -101,18 +111,13 @@ const run = async (desk: Desk, query: Query, args: readonly string[], take: (byt
         if (size > LIMITS.calmFrom && bytes.length < LIMITS.calmBelow) await setTimeout(LIMITS.calmMs);
       } else complaints.take(bytes);
     }
+    return complaints;
   } catch (error) {
     await child.kill();
     throw error;
   } finally {
     silence.close();
   }
-  const { code, signal, timedOut } = await child.exit;
-  query.signal.throwIfAborted();
-  if (silence.isBlocked) throw new EngineBlocked();
-  if (timedOut) throw tooSlow();
-  if (code === null) throw new EngineMissing(`it ended by ${signal ?? 'itself'}`);
-  return remarks(complaints, code > 1, query);
 };
 
 const start = async (desk: Desk, query: Query, args: readonly string[]): Promise<Child> => {

@@ -104,18 +104,21 @@ export const createSqliteStore = ({ home, clock, onWarning }: SqliteStoreOptions
       return { ...lease, release: () => release(id, lease.epoch) };
     },
 
-    append: (id, batch, how) =>
-      access.use((connection) => {
+    async append(id, batch, how) {
+      await access.use((connection) => {
         const young = unborn.get(id);
         if (young) checkEpoch(holdings, id, how);
         if (young && batch.length === 0) return;
         connection.atomic(() => {
           if (young) bear(connection, holdings, young);
           else checkStored(connection, holdings, id, how, place.file);
-          appendEntries(connection, id, batch, how, clock.now());
+          appendEntries(connection, id, batch, how, how.at ?? clock.now());
         });
         unborn.delete(id);
-      }),
+      });
+      // What was indexed up to a time is not asked for again.
+      if (how.at !== undefined) (await index()).lookBack();
+    },
 
     branch: (id, { head, kinds, until } = {}) =>
       access.use((connection) => {

@@ -35,6 +35,8 @@ export interface IndexFile {
   use<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
   /** Takes a session out, if there is an index. */
   forget(session: string): void;
+  /** Sessions of a time that was passed already have come. */
+  lookBack(): void;
   close(): void;
 }
 
@@ -77,6 +79,14 @@ export const createIndexFile = (store: string): IndexFile => {
         });
       } catch {
         // Removed with the file: what is in no index is not found.
+        renew();
+      }
+    },
+    lookBack() {
+      if (identityOf(file) === undefined) return;
+      try {
+        open().prepare<[]>('UPDATE about SET seen = 0').run();
+      } catch {
         renew();
       }
     },
