@@ -1,13 +1,13 @@
 /** `cast sessions export`. */
-import { open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { CastError, messageOf, type Entry, type SessionRecord, type Store } from '../../kernel/index.ts';
-import { oneOf, usageError } from '../arguments.ts';
+import type { Entry, SessionRecord, Store } from '../../kernel/index.ts';
+import { oneOf } from '../arguments.ts';
 import { known, StoreCommand } from './base.ts';
 import { htmlEnd, htmlEntry, htmlStart } from './html.ts';
 import { headerLine } from './jsonl.ts';
 import { markdownEntry, markdownStart } from './markdown.ts';
+import { writeWhole } from './whole-file.ts';
 
 const FORMATS = ['markdown', 'html', 'jsonl'] as const;
 /** Entries that are in memory at once. */
@@ -30,34 +30,9 @@ export class ExportCommand extends StoreCommand {
       const record = await known(store, this.id);
       const parts = format === 'jsonl' ? linesOf(store, record) : readable(store, record, format);
       if (this.output === undefined) for await (const part of parts) await this.context.stdio.out(part);
-      else await this.#write(resolve(this.place().cwd, this.output), parts);
+      else await writeWhole(resolve(this.place().cwd, this.output), parts);
     });
     return 0;
-  }
-
-  /** The file is there whole, or not at all; what was said is for its owner's eyes. */
-  async #write(file: string, parts: AsyncIterable<string>): Promise<void> {
-    const unfinished = `${file}.part-${process.pid}`;
-    try {
-      const place = await open(file, 'wx', 0o600);
-      await place.close();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw usageError(`${file} is there already`, 'Name another file.');
-      throw usageError(`${file} cannot be written: ${messageOf(error)}`, 'Name another file.');
-    }
-    try {
-      const handle = await open(unfinished, 'wx', 0o600);
-      try {
-        for await (const part of parts) await handle.write(part);
-      } finally {
-        await handle.close();
-      }
-      await rename(unfinished, file);
-    } catch (error) {
-      await Promise.all([unfinished, file].map((path) => rm(path, { force: true })));
-      if (error instanceof CastError) throw error;
-      throw usageError(`${file} cannot be written: ${messageOf(error)}`, 'Check the folder and the space on its disk.');
-    }
   }
 }
 
