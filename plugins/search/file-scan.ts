@@ -49,7 +49,7 @@ export class FileScan implements FileMatches {
   }
 
   #find(text: string, from: number): number {
-    return findIn(text, this.#regex, from);
+    return findIn(this.#regex, text, from);
   }
 
   #show(text: string, start: number, at: number): number {
@@ -81,10 +81,8 @@ export class FileScan implements FileMatches {
     for (let feed = text.indexOf('\n', at); feed >= 0 && feed < to; feed = text.indexOf('\n', feed + 1)) this.#line += 1;
   }
 }
-const FEED = 10;
-
-/** Where the first match begins; -1 without one. A line is asked about with its line feed, which tells what is before it. */
-export const findIn = (text: string, regex: RegExp, from: number): number => {
+/** Where the first match from `from` on begins; -1 when there is none. */
+export const findIn = (regex: RegExp, text: string, from: number): number => {
   regex.lastIndex = from;
   let at = regex.exec(text)?.index ?? -1;
   // V8 finds nothings in the middle of characters of two parts.
@@ -92,6 +90,7 @@ export const findIn = (text: string, regex: RegExp, from: number): number => {
   // Behind the last line feed there is no line.
   return at === text.length && text.endsWith('\n') ? -1 : at;
 };
+const FEED = 10;
 
 const isInside = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
 

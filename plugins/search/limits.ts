@@ -29,11 +29,12 @@ export const LIMITS = {
   /** Bytes of a pattern as ripgrep is given it: Linux takes 128 KiB as one argument. */
   pattern: 100_000,
   /**
-   * Size of a pattern whose repetitions are written out, about two a character: half of what ripgrep's engine holds in 10 MiB, and, with
-   * something that looks around, what surely fits into the 64 KiB that PCRE2 has.
+   * How large a pattern may be with its repetitions written out: in parts of about 100 bytes, of which ripgrep's own engine takes a million, and in
+   * bytes for what looks around, of which PCRE2 takes 64 KiB; and how many characters may be looked for behind, of which PCRE2 takes 255.
    */
-  size: 100_000,
-  pcreSize: 30_000,
+  parts: 500_000,
+  partsAround: 60_000,
+  behind: 255,
   /** Bytes of a file of ignore rules or of git's configuration. */
   rules: 4 * 1024 * 1024,
   /**

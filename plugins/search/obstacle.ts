@@ -26,8 +26,8 @@ export const hasObstacleBelow = async (query: Query, desk: Desk): Promise<boolea
     const hasRules = folder !== query.path && entries.some(({ name }) => RULE_NAMES.has(name));
     if (hasRules && (await areObstacles(await ruleFiles(folder)))) return true;
     const own = hasRules ? await levelOf(folder, level, query.rules.isGit) : level;
-    const below = entries.flatMap(({ name, isFolder }) => (isFolder && !SKIPPED.has(name) ? [join(folder, name)] : []));
-    for (const path of below) if (!isIgnored(query.rules, own, path, true) && (await look(path, own))) return true;
+    const folders = entries.filter(({ name, isFolder }) => isFolder && !SKIPPED.has(name) && !isIgnored(query.rules, own, join(folder, name), true));
+    for (const { name } of folders) if (await look(join(folder, name), own)) return true;
     return false;
   };
   return look(query.path, query.rules.level);

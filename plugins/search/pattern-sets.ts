@@ -1,4 +1,4 @@
-import { type CharSet, escaped, lineFeed, NO_NUL, PatternForeign, PatternWrong } from './pattern-tree.ts';
+import { type CharSet, escaped, lineFeed, NO_NUL, PatternWrong, unknown } from './pattern-tree.ts';
 
 export const DIGIT = '\\p{Nd}';
 export const SPACE = '\\p{White_Space}';
@@ -28,7 +28,22 @@ export interface Cursor {
   at: number;
   /** A carriage return was asked for. */
   isReturn: boolean;
+  /** The first thing that only ripgrep knows. What comes behind it is read all the same: it may be wrong. */
+  foreign: string | undefined;
+  /** Of what was foreign, the first thing that only PCRE2 knows. */
+  ofPcre: string | undefined;
+  /** The first thing that PCRE2 does not know, or reads otherwise. */
+  ownOnly: string | undefined;
 }
+
+export const noteForeign = (cursor: Cursor, what: string): void => {
+  cursor.foreign ??= what;
+};
+
+export const notePcre = (cursor: Cursor, what: string): void => {
+  noteForeign(cursor, what);
+  cursor.ofPcre ??= what;
+};
 
 const take = (cursor: Cursor, form: RegExp): RegExpExecArray | undefined => {
   form.lastIndex = cursor.at;
@@ -56,20 +71,22 @@ export const takeClass = (cursor: Cursor): Member | undefined => {
     const lower = short.toLowerCase();
     return { body: lower === 'd' ? DIGIT : lower === 's' ? SPACE : WORD, isNegated: short !== lower };
   }
-  const property = take(cursor, /\\([pP])(?:([A-Za-z])|\{([\w \-:=]+)\})/y);
+  const property = take(cursor, /\\([pP])(?:([A-Za-z])|\{(\^?)([\w \-:=]+)\})/y);
   if (!property) return undefined;
-  const [, kind, letter, name = letter ?? ''] = property;
-  return { body: propertyOf(name), isNegated: kind === 'P' };
+  const [, kind, letter, not, name = letter ?? ''] = property;
+  if (not) noteForeign(cursor, `\\p{^${name}}`);
+  return { body: propertyOf(cursor, name), isNegated: kind === 'P' };
 };
 
 /** JavaScript knows the same properties, but wants their names spelled exactly. */
-const propertyOf = (name: string): string => {
+const propertyOf = (cursor: Cursor, name: string): string => {
   const [, key, value = name] = /^(gc|sc|scx|General_Category|Script|Script_Extensions)[:=](.+)$/.exec(name) ?? [];
   const title = value.toLowerCase().replace(/(?:^|[_ -])[a-z]/g, (part) => part.toUpperCase());
   const forms = key === undefined ? [value, title, `Script=${value}`, `Script=${title}`] : [`${key}=${value}`, `${key}=${title}`];
   const known = forms.find((form) => isProperty(form));
+  if (known === undefined) throw new PatternWrong(`\\p{${name}} is no known class of characters`);
   // Halves of characters, which ripgrep's own engine does not know.
-  if (known === undefined || /(?:^|=)(?:Cs|Surrogate)$/.test(known)) throw new PatternForeign(`\\p{${name}}`);
+  if (/(?:^|=)(?:Cs|Surrogate)$/.test(known)) noteForeign(cursor, `\\p{${name}}`);
   return `\\p{${known}}`;
 };
 const isProperty = (form: string): boolean => {
@@ -86,13 +103,16 @@ const CONTROL: Readonly<Record<string, string>> = { a: '\x07', f: '\f', n: '\n',
 export const takeEscaped = (cursor: Cursor): string | undefined => {
   const control = take(cursor, /\\([afnrtv])/y)?.[1];
   if (control !== undefined) return CONTROL[control];
+  return takeCode(cursor) ?? take(cursor, /\\([!-/:;=?@[-`{-~ ])/y)?.[1];
+};
+
+const takeCode = (cursor: Cursor): string | undefined => {
   const hex = take(cursor, /\\(?:x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4})|U([\dA-Fa-f]{8})|[xuU]\{([\dA-Fa-f]{1,8})\})/y);
-  if (hex) {
-    const code = Number.parseInt(hex.slice(1).find((digits) => digits !== undefined) ?? '', 16);
-    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) throw new PatternWrong(`${hex[0]} is no character`);
-    return String.fromCodePoint(code);
-  }
-  return take(cursor, /\\([!-/:;=?@[-`{-~ ])/y)?.[1];
+  if (!hex) return undefined;
+  const code = Number.parseInt(hex.slice(1).find((digits) => digits !== undefined) ?? '', 16);
+  if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) throw new PatternWrong(`${hex[0]} is no character`);
+  if (/^\\[uU]/.test(hex[0])) cursor.ownOnly ??= hex[0];
+  return String.fromCodePoint(code);
 };
 
 /** Behind the opening bracket, to the one that closes. */
@@ -127,16 +147,29 @@ const takePosix = (cursor: Cursor): Member | undefined => {
 
 const takeShort = (cursor: Cursor): Member | undefined => {
   const found = takeClass(cursor);
-  if (found && take(cursor, /-(?!\])/y)) throw new PatternForeign('a range that begins with a class');
+  if (found && take(cursor, /-(?![\]-])/y)) throw new PatternWrong('a range begins with a class');
   return found;
 };
 
+/** What only ripgrep knows, as far as it matters here. */
+const takeForeign = (cursor: Cursor): string | undefined => {
+  if (take(cursor, /\[[:.=]/y)) throw new PatternWrong('`[:`, `[.` or `[=` begins no class of characters');
+  const found = take(cursor, /&&|--|~~|\[|\\[bhHVe]/y)?.[0];
+  if (found === undefined) return undefined;
+  if (found.startsWith('\\')) notePcre(cursor, `${found} in a set`);
+  else {
+    cursor.ownOnly ??= found === '[' ? 'a set within a set' : 'an operation between sets';
+    noteForeign(cursor, cursor.ownOnly);
+  }
+  return found === '[' ? takeSet(cursor, false).body : '';
+};
+
 const takeRange = (cursor: Cursor): string => {
-  if (take(cursor, /&&|--|~~/y)) throw new PatternForeign('an operation between sets');
-  if (take(cursor, /\[/y)) throw new PatternForeign('a set within a set');
+  const foreign = takeForeign(cursor);
+  if (foreign !== undefined) return foreign;
   const first = takeMember(cursor);
   if (!take(cursor, /-(?![\]-])/y)) return escaped(first);
-  if (/\[|\\[dDsSwWpP]/y.test(cursor.text.slice(cursor.at, cursor.at + 2))) throw new PatternForeign('a range that ends with a class');
+  if (/^(?:\[|\\[dDsSwWpPbhHVe])/.test(cursor.text.slice(cursor.at, cursor.at + 2))) throw new PatternWrong('a range ends with a class');
   const last = takeMember(cursor);
   if ((first.codePointAt(0) ?? 0) > (last.codePointAt(0) ?? 0)) throw new PatternWrong(`the range ${first}-${last} is the wrong way round`);
   return `${escaped(first)}-${escaped(last)}`;
@@ -145,6 +178,6 @@ const takeRange = (cursor: Cursor): string => {
 const takeMember = (cursor: Cursor): string => {
   const char = takeEscaped(cursor);
   if (char !== undefined) return char;
-  if (cursor.text[cursor.at] === '\\') throw new PatternForeign(cursor.text.slice(cursor.at, cursor.at + 2));
+  if (cursor.text[cursor.at] === '\\') throw unknown(cursor.text.slice(cursor.at, cursor.at + 2));
   return takeChar(cursor);
 };

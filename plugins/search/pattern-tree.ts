@@ -26,7 +26,10 @@ export type Sequence = readonly Node[];
 /** Alternatives. */
 export type Choice = readonly Sequence[];
 
-/** The pattern is wrong, for every engine. */
+/**
+ * The pattern is wrong, for every engine. So is what only one of the engines of ripgrep knows, and what is so rare that it is not told
+ * from what is wrong: otherwise what an answer is would depend on whether there is a ripgrep.
+ */
 export class PatternWrong extends Error {}
 /** Something that only ripgrep knows. */
 export class PatternForeign extends Error {}
@@ -64,3 +67,6 @@ const cased = (): readonly string[] => {
 };
 /** Behind the last script that has two cases. */
 const LAST_CASED = 0x1ea00;
+
+/** `\q` and the like. */
+export const unknown = (text: string): PatternWrong => new PatternWrong(`${text} has no meaning here`);

@@ -37,26 +37,18 @@ export const toJavaScript = (choice: Choice, isReturn: boolean): RegExp => {
 };
 
 /** For single lines without the line feed at their end. */
-export const toPcre = (choice: Choice, isReturn: boolean): { readonly argument: string; readonly ignoresCase: boolean } => ({
-  argument: write(choice, pcre(choice, isReturn)),
-  ignoresCase: ignoresCase(choice),
-});
-/** One part of a pattern, as it stands in the whole. */
-export const pcreWriter = (choice: Choice, isReturn: boolean): ((node: Node) => string) => {
-  const tongue = pcre(choice, isReturn);
-  return (node) => writeNode(node, tongue);
-};
-const pcre = (choice: Choice, isReturn: boolean): Tongue => {
+export const toPcre = (choice: Choice, isReturn: boolean): { readonly argument: string; readonly ignoresCase: boolean } => {
   const ignoresAll = ignoresCase(choice);
   const scoped = (text: string, ignoreCase: boolean): string => (ignoreCase && !ignoresAll ? `(?i:${text})` : text);
-  return {
+  const argument = write(choice, {
     char: (char, ignoreCase) => scoped(escaped(char), ignoreCase),
     set: (set) => scoped(writeSet(set, isReturn ? '\\n' : '\\r\\n'), set.ignoreCase),
     back: (to, ignoreCase) => scoped(reference(to), ignoreCase),
     start: isReturn ? '^' : '(?:^|(?<=\\r)(?!\\z))',
     end: isReturn ? '$' : '(?:(?<!\\r)$|(?=\\r))',
     amongText: '',
-  };
+  });
+  return { argument, ignoresCase: ignoresAll };
 };
 
 /** Without `never`, whatever the set says. */
@@ -113,15 +105,10 @@ const writeNode = (node: Node, tongue: Tongue): string => {
       return `(${node.look}${write(node.body, tongue)})`;
     case 'group':
       return `(${openingOf(node)}${write(node.body, tongue)})`;
-    case 'repeat': {
-      const once = writeNode(node.of, tongue);
-      return `${isSingle(once) ? once : `(?:${once})`}${timesOf(node)}`;
-    }
+    case 'repeat':
+      return `(?:${writeNode(node.of, tongue)})${timesOf(node)}`;
   }
 };
-
-/** A character or a set, which engines count where they write out anything else. */
-export const isSingle = (text: string): boolean => /^(?:[^\\]|\\x[\da-f]{2}|\[(?:[^\\\]]|\\.)*\])$/su.test(text);
 
 const openingOf = ({ name, number }: { readonly name: string | undefined; readonly number: number | undefined }): string => {
   if (name !== undefined) return `?<${name}>`;

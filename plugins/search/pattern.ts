@@ -2,7 +2,6 @@ import { messageOf, ToolError } from '../../kernel/index.ts';
 import { invalidPattern } from './answering.ts';
 import { LIMITS } from './limits.ts';
 import { type Parsed, parsePattern } from './pattern-parse.ts';
-import { checkPcreSize, checkSize } from './pattern-size.ts';
 import { type Choice, lineFeed, NO_NUL, PatternForeign, PatternWrong } from './pattern-tree.ts';
 import { looksAround, needleOf, toJavaScript, toPcre } from './pattern-write.ts';
 
@@ -37,28 +36,24 @@ export const readPattern = (asked: AskedPattern): Pattern => {
 const checked = (asked: AskedPattern): Pattern => {
   if (asked.pattern.includes('\0')) throw new PatternWrong(NO_NUL);
   if (/\p{Cs}/u.test(asked.pattern)) throw new PatternWrong('it has half of a character');
-  const pattern = written(asked);
+  const pattern = understood(asked);
   if (Buffer.byteLength(pattern.argument) > LIMITS.pattern) throw new PatternWrong('it is too long');
   return pattern;
-};
-
-const written = (asked: AskedPattern): Pattern => {
-  try {
-    return understood(asked);
-  } catch (error) {
-    if (error instanceof PatternForeign) return foreign(asked, error);
-    throw error;
-  }
 };
 
 const caseFlag = (ignoreCase: boolean): string => (ignoreCase ? '--ignore-case' : '--case-sensitive');
 
 const understood = ({ pattern, literal = false, ignoreCase = false }: AskedPattern): Pattern => {
-  const { choice, plain, isReturn } = literal ? parseText(pattern, ignoreCase) : parsePattern(pattern, ignoreCase);
-  checkSize(choice);
-  const shared = { needle: needleOf(choice), regex: () => javaScript(choice, isReturn) };
+  const { choice, plain, isReturn, foreign, reference } = literal ? parseText(pattern, ignoreCase) : parsePattern(pattern, ignoreCase);
+  if (foreign !== undefined) return onlyFor(plain, ignoreCase, foreign);
+  const shared = {
+    needle: needleOf(choice),
+    regex: () => {
+      if (reference !== undefined) throw onlyRipgrep(reference);
+      return javaScript(choice, isReturn);
+    },
+  };
   if (looksAround(choice)) {
-    checkPcreSize(choice, isReturn);
     // PCRE2 has its own idea of where a line ends and what a letter is, so nothing is left to it.
     const { argument, ignoresCase } = toPcre(choice, isReturn);
     return { ...shared, argument, flags: ['--pcre2', caseFlag(ignoresCase)] };
@@ -67,31 +62,36 @@ const understood = ({ pattern, literal = false, ignoreCase = false }: AskedPatte
   return { ...shared, argument: plain, flags };
 };
 
-/** Left to ripgrep as it is. */
-const foreign = ({ pattern, ignoreCase = false }: AskedPattern, reason: PatternForeign): Pattern => ({
-  argument: pattern,
+/** Left to ripgrep, whichever of its engines knows it. */
+const onlyFor = (argument: string, ignoreCase: boolean, foreign: string): Pattern => ({
+  argument,
   flags: ['--engine=auto', caseFlag(ignoreCase), '--crlf'],
   needle: undefined,
   regex: () => {
-    throw onlyRipgrep(reason);
+    throw onlyRipgrep(foreign);
   },
 });
 
 const parseText = (text: string, ignoreCase: boolean): Parsed => {
   if (text.includes('\n')) throw lineFeed();
-  return { choice: [[...text].map((char) => ({ kind: 'char', char, ignoreCase }))], plain: text, isReturn: text.includes('\r') };
+  return {
+    choice: [[...text].map((char) => ({ kind: 'char', char, ignoreCase }))],
+    plain: text,
+    isReturn: text.includes('\r'),
+    foreign: undefined,
+    reference: undefined,
+  };
 };
 
 const javaScript = (choice: Choice, isReturn: boolean): RegExp => {
   try {
     return toJavaScript(choice, isReturn);
   } catch (error) {
-    throw error instanceof PatternForeign ? onlyRipgrep(error) : invalidPattern(messageOf(error).slice(-200));
+    throw error instanceof PatternForeign ? onlyRipgrep(error.message) : invalidPattern(messageOf(error).slice(-200));
   }
 };
 
-/** Of a pattern that is wrong as well ripgrep says the same. */
-const onlyRipgrep = ({ message }: PatternForeign): ToolError =>
-  new ToolError('INVALID_ARGUMENT', `The pattern has something that cannot be searched for without ripgrep, which is not in use: ${message.slice(0, 200)}`, {
+const onlyRipgrep = (message: string): ToolError =>
+  new ToolError('UNAVAILABLE', `The pattern has something that cannot be searched for without ripgrep, which is not in use: ${message.slice(0, 200)}`, {
     fix: 'Write the pattern without it.',
   });

@@ -26,7 +26,7 @@ export class OutputReader {
   /** Lines that were too long to be held. */
   longLines = 0;
   readonly #isOpen: (path: string) => boolean;
-  readonly #isMatch: (line: string) => boolean;
+  readonly #find: (line: string) => number | undefined;
   #path: string | undefined;
   #rows: Row[] = [];
   #isBinary = false;
@@ -35,10 +35,13 @@ export class OutputReader {
   #pieces: Buffer[] = [];
   #size = 0;
 
-  /** `isMatch` is asked about lines, with their ends, of which ripgrep says that they match and not where: some of them do not. */
-  constructor(isOpen: (path: string) => boolean, isMatch: (line: string) => boolean) {
+  /**
+   * `find` is asked about lines, with their ends, of which ripgrep says that they match and not where: with `--crlf` and `$` some of
+   * them do not. It answers where the first match begins, -1 without one, undefined where only ripgrep can know.
+   */
+  constructor(isOpen: (path: string) => boolean, find: (line: string) => number | undefined) {
     this.#isOpen = isOpen;
-    this.#isMatch = isMatch;
+    this.#find = find;
   }
 
   /** The files that are complete with these bytes. */
@@ -93,9 +96,19 @@ export class OutputReader {
       this.#isBinary = true;
       return;
     }
-    const text = record.subarray(head.length);
-    const isNone = mark === '\0' && !this.#isMatch(`${decodeUtf8(text)}\n`);
-    this.#rows.push(shownRow(Number(line), text, isNone ? '-' : mark));
+    this.#rows.push(this.#shown(Number(line), record.subarray(head.length), mark));
+  }
+
+  #shown(line: number, bytes: Buffer, mark: string): Row {
+    const text = bytes.toString();
+    if (mark === '-') return rowOf(line, text, undefined);
+    if (mark === '\0') {
+      const found = this.#find(`${decodeUtf8(bytes)}\n`) ?? text.length;
+      return rowOf(line, text, found < 0 ? undefined : found);
+    }
+    // Where in the text it is matters only for what is shown of a long line.
+    const start = Number(mark.slice(1, -1)) - 1;
+    return rowOf(line, text, text.length > LIMITS.lineShown ? bytes.toString('utf8', 0, start).length : start);
   }
 
   #keep(rest: Buffer): void {
@@ -117,11 +130,3 @@ export class OutputReader {
 /** Number of the line, and of a match the column; that is left out behind the end of a last line that has no line feed. */
 const HEAD = /^(\d+)(-|\0(?:\d+\0)?)/;
 const MAX_HEAD = 48;
-
-const shownRow = (line: number, bytes: Buffer, mark: string): Row => {
-  const text = bytes.toString();
-  if (mark === '-') return rowOf(line, text, undefined);
-  // Where in the text it is matters only for what is shown of a long line.
-  const start = mark === '\0' ? bytes.length : Number(mark.slice(1, -1)) - 1;
-  return rowOf(line, text, text.length > LIMITS.lineShown ? bytes.toString('utf8', 0, start).length : start);
-};

@@ -24,7 +24,7 @@ export const ripgrep = (desk: Desk): Engine => ({
     });
   },
   async matches(query, { isOpen, visit }) {
-    const output = new OutputReader((path) => query.wanted.test(path) && isOpen(path), matcherOf(query.pattern));
+    const output = new OutputReader((path) => query.wanted.test(path) && isOpen(path), finderOf(query));
     const tell = async (files: Iterable<FileMatches>): Promise<void> => {
       for (const file of files) if (!(await isLateBinary(file, query))) visit(file);
     };
@@ -35,18 +35,21 @@ export const ripgrep = (desk: Desk): Engine => ({
   },
 });
 
-/** What only ripgrep can read it is believed about. */
-const matcherOf = (pattern: TextQuery['pattern']): ((line: string) => boolean) => {
-  let regex: RegExp | undefined;
+/** Of what only ripgrep can read nothing is known. */
+const finderOf = ({ pattern }: TextQuery): ((line: string) => number | undefined) => {
+  let regex: RegExp | null | undefined;
   return (line) => {
-    try {
-      regex ??= pattern.regex();
-    } catch {
-      return true;
-    }
+    regex ??= regexOf(pattern);
     const known = regex;
-    return inTime(() => findIn(line, known, 0) >= 0);
+    return known ? inTime(() => findIn(known, line, 0)) : undefined;
   };
+};
+const regexOf = (pattern: TextQuery['pattern']): RegExp | null => {
+  try {
+    return pattern.regex();
+  } catch {
+    return null;
+  }
 };
 
 const flags = ({ rules, isFile, wanted }: Query): readonly string[] => [
@@ -90,16 +93,6 @@ const run = async (desk: Desk, query: Query, args: readonly string[], take: (byt
   if (await hasObstacleAbove(query, desk)) throw new EngineBlocked();
   const child = await start(desk, query, args);
   const silence = new Silence(child, (signal) => hasObstacleBelow({ ...query, signal: AbortSignal.any([query.signal, signal]) }, desk));
-  const complaints = await read(child, silence, take);
-  const { code, signal, timedOut } = await child.exit;
-  query.signal.throwIfAborted();
-  if (silence.isBlocked) throw new EngineBlocked();
-  if (timedOut) throw tooSlow();
-  if (code === null) throw new EngineMissing(`it ended by ${signal ?? 'itself'}`);
-  return remarks(complaints, code > 1, query);
-};
-
-const read = async (child: Child, silence: Silence, take: (bytes: Uint8Array) => Promise<void> | void): Promise<Complaints> => {
   const complaints = new Complaints();
   let size = 0;
   try {
@@ -111,13 +104,23 @@ const read = async (child: Child, silence: Silence, take: (bytes: Uint8Array) =>
         if (size > LIMITS.calmFrom && bytes.length < LIMITS.calmBelow) await setTimeout(LIMITS.calmMs);
       } else complaints.take(bytes);
     }
-    return complaints;
   } catch (error) {
     await child.kill();
     throw error;
   } finally {
     silence.close();
   }
+  const code = await exitOf(child, silence, query);
+  return remarks(complaints, code > 1, query);
+};
+
+const exitOf = async (child: Child, silence: Silence, query: Query): Promise<number> => {
+  const { code, signal, timedOut } = await child.exit;
+  query.signal.throwIfAborted();
+  if (silence.isBlocked) throw new EngineBlocked();
+  if (timedOut) throw tooSlow();
+  if (code === null) throw new EngineMissing(`it ended by ${signal ?? 'itself'}`);
+  return code;
 };
 
 const start = async (desk: Desk, query: Query, args: readonly string[]): Promise<Child> => {

@@ -14,10 +14,8 @@ const withoutReturns = (text: string): string => {
   return text.slice(0, end);
 };
 
-const excerpt = (text: string, found: number): string => {
+const excerpt = (text: string, at: number): string => {
   if (text.length <= LIMITS.lineShown) return text;
-  // In what was taken from its end, or in what ripgrep puts there for a line without one.
-  const at = Math.min(found, text.length);
   const start = at + LIMITS.beforeMatch < LIMITS.lineShown ? 0 : at - LIMITS.beforeMatch;
   const end = start + LIMITS.lineShown;
   return `${start > 0 ? '…' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''} (${text.length} characters)`;

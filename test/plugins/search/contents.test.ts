@@ -37,7 +37,26 @@ const content = fc
     return Buffer.concat([Buffer.from(mark), ...(at === undefined ? [body] : [body.subarray(0, at), NUL, body.subarray(at)])]);
   });
 const query = fc.record({
-  pattern: fc.constantFrom('hit', 'h.t', '^hit', 'hit$', '^$', '$', 'a?$', '\\bhit\\b', 'größe|日', '\\s', '[^a-z]', 'k', 'miss', '.'),
+  pattern: fc.constantFrom(
+    'hit',
+    'h.t',
+    '^hit',
+    'hit$',
+    '^$',
+    '\\bhit\\b',
+    'größe|日',
+    '\\s',
+    '[^a-z]',
+    'k',
+    'miss',
+    '.',
+    '$',
+    'a?$',
+    'x*$',
+    'b?\\r?$',
+    '(?<=x)$',
+    '\\B',
+  ),
   ignoreCase: fc.boolean(),
   context: fc.constantFrom(0, 0, 1, 3),
   limit: fc.constantFrom(1, 5, 1000),

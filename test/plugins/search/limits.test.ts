@@ -40,6 +40,21 @@ describe.each(ENGINES)('with %s', (engine) => {
     expect(content).toBe(`a.txt:1:…${'ä'.repeat(100)}needle${'z'.repeat(394)}… (10006 characters)`);
   });
 
+  test('of a long last line without a line feed the end is shown when the match is there', async () => {
+    desk.put('f0', 'x'.repeat(600));
+    desk.put('f1', '\0');
+    expect((await desk.run(engine, 'grep', { pattern: 'a?$', limit: 1 })).content.split('\n')[0]).toBe(`f0:1:…${'x'.repeat(100)} (600 characters)`);
+  });
+
+  test('a last line without a line feed is told to match where it does, also beyond the limit', async () => {
+    desk.put('f', '\nhit');
+    desk.put('g', '\n\r\nhit\r\n');
+    const { content } = await desk.run(engine, 'grep', { pattern: 'a?$', context: 3, limit: 1 });
+    expect(content.split('\n').slice(0, 2)).toEqual(['f:1:', 'f:2:hit']);
+    const blank = await desk.run(engine, 'grep', { pattern: '^$', context: 3, limit: 1, path: 'g' });
+    expect(blank.content.split('\n').slice(0, 3)).toEqual(['g:1:', 'g:2:', 'g-3-hit']);
+  });
+
   test('glob lists so many, with the total', async () => {
     for (const name of ['c.ts', 'a.ts', 'b/x.ts', 'd.js']) desk.put(name);
     expect((await desk.run(engine, 'glob', { pattern: '*.ts', limit: 2 })).content).toBe(

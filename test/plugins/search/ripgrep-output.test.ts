@@ -28,7 +28,7 @@ test('it reads the same wherever the pieces of the output end', () => {
     fc.property(fc.array(fc.nat(OUTPUT.length)), (cuts) => {
       const reader = new OutputReader(
         (path) => path !== '/w/skipped.txt',
-        () => true,
+        () => undefined,
       );
       const ends = [0, ...cuts.sort((a, b) => a - b), OUTPUT.length];
       const files = ends.slice(1).flatMap((end, index) => [...reader.take(OUTPUT.subarray(ends[index], end))]);
