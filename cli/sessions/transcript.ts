@@ -13,11 +13,24 @@ export const dateOf = (at: number): string => {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
 };
 
-export const transcriptOf = (record: SessionRecord, entries: readonly Entry[], paint: Paint): readonly string[] => [
-  `${paint.bold(oneLine(record.title) || '(no title)')}`,
-  paint.dim(`${record.id}, ${dateOf(record.createdAt)}, ${record.model}, ${record.cwd}`),
-  ...entries.flatMap((entry) => entryLines(entry, paint)),
-];
+export const transcriptOf = (record: SessionRecord, entries: readonly Entry[], paint: Paint): readonly string[] => {
+  const lines = [
+    `${paint.bold(oneLine(record.title) || '(no title)')}`,
+    paint.dim(`${record.id}, ${dateOf(record.createdAt)}, ${record.model}, ${record.cwd}`),
+  ];
+  let isOpen = false;
+  for (const entry of entries) {
+    lines.push(...(entry.kind === 'turn' ? turnLines(entry.data, isOpen, paint) : entryLines(entry, paint)));
+    if (entry.kind === 'turn') isOpen = entry.data.phase === 'start';
+  }
+  return isOpen ? [...lines, '', paint.dim('— this turn has no end: its process was ended, or still runs —')] : lines;
+};
+
+/** What became of a turn that did not end by an answer. */
+const turnLines = ({ phase, reason = 'answered', code }: Extract<Entry, { kind: 'turn' }>['data'], isOpen: boolean, paint: Paint): readonly string[] => {
+  if (phase === 'start') return isOpen ? ['', paint.dim('— the turn had no end: its process was ended —')] : [];
+  return reason === 'answered' ? [] : ['', paint.dim(`— ${reason}${code === undefined ? '' : `: ${oneLine(code)}`} —`)];
+};
 
 const entryLines = (entry: Entry, paint: Paint): readonly string[] => {
   if (entry.kind === 'compaction') return ['', paint.dim('— what came before was summarised —'), plainLines(entry.data.summary)];

@@ -153,6 +153,65 @@ describe('client contract', () => {
     expect((await session.client.snapshot()).status).toBe('idle');
   });
 
+  test('B016: two prompts ten milliseconds apart: one turn at a time, the second behind the first, and the history alternates', async () => {
+    await using session = await open([
+      async function* () {
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        yield* say('one')(undefined as never, undefined as never) as Iterable<never>;
+      },
+      say('two'),
+      say('three'),
+    ]);
+    const { client } = session;
+    const first = await client.submit({ text: 'a', clientId: 'a' });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    const second = await client.submit({ text: 'b', clientId: 'b' });
+    expect([first.state, second.state]).toEqual(['started', 'queued']);
+    await session.until('turn.ended', (end) => end.turn === 2);
+    // What the first one leaves behind must not end or release what came after it.
+    expect(await session.run('c')).toMatchObject({ turn: 3, reason: 'stop' });
+    const turns = session.all().flatMap(({ type }) => (type === 'turn.started' || type === 'turn.ended' ? [type] : []));
+    expect(turns).toEqual(['turn.started', 'turn.ended', 'turn.started', 'turn.ended', 'turn.started', 'turn.ended']);
+    const said = session.requests.at(-1)?.messages.map(({ role }) => role);
+    expect(said).toEqual(['user', 'assistant', 'user', 'assistant', 'user']);
+  });
+
+  test('B017: of three that are queued one is removed; an abort consumes none, and the others come in order', async () => {
+    await using session = await open([hang(), say('one'), say('two'), say('three')]);
+    const { client } = session;
+    const running = session.run('x');
+    await expect.poll(() => session.requests.length).toBe(1);
+    for (const text of ['A', 'B', 'C']) await client.queue(text, text);
+    const [, b] = (await client.snapshot()).queue;
+    expect(await client.removeQueued(b?.id ?? '')).toBe(true);
+    await client.abort();
+    expect(await running).toMatchObject({ reason: 'aborted' });
+    expect((await client.snapshot()).queue.map(({ text }) => text)).toEqual(['A', 'C']);
+    await client.submit({ text: 'next', clientId: 'next' });
+    await session.until('turn.ended', (end) => end.turn === 4);
+    const prompts = session.requests.map(({ messages }) => (messages.findLast(({ role }) => role === 'user')?.blocks[0] as { text: string } | undefined)?.text);
+    expect(prompts.filter((text) => text !== 'x')).toEqual(['next', 'A', 'C']);
+    expect(JSON.stringify(session.requests)).not.toContain('"B"');
+  });
+
+  test('B017: one that is being edited is delivered as it was last saved, and never twice', async () => {
+    await using session = await open([hang(), say('one'), say('two')]);
+    const { client } = session;
+    const running = session.run('x');
+    await expect.poll(() => session.requests.length).toBe(1);
+    await client.queue('draft', 'd');
+    const [item] = (await client.snapshot()).queue;
+    expect(await client.editQueued(item?.id ?? '', 'final')).toBe(true);
+    await client.abort();
+    await running;
+    await client.submit({ text: 'next', clientId: 'next' });
+    await session.until('turn.ended', (end) => end.turn === 3);
+    expect(await client.editQueued(item?.id ?? '', 'too late')).toBe(false);
+    const sent = JSON.stringify(session.requests.at(-1)?.messages);
+    expect(sent.match(/final/g)).toHaveLength(1);
+    expect(sent).not.toMatch(/draft|too late/);
+  });
+
   test('commands answer, fail with a code, and wait while a turn runs unless they need not', async () => {
     await using session = await open([hang()]);
     const { client } = session;
