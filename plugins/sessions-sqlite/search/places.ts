@@ -88,20 +88,32 @@ export interface Content {
 }
 /** Texts of documents, the newest first, until enough has been read. */
 export const contentsOf = (connection: Connection, ids: readonly number[]): readonly Content[] => {
-  const rows = connection
-    .prepare<[string], { id: number; content_json: string }>(
-      `SELECT d.id, substr(m.content_json, 1, ${2 * SEARCH.textChars}) AS content_json FROM json_each(?) e
+  const statement = connection
+    .prepare<[string], [id: number, json: string]>(
+      `SELECT d.id, substr(m.content_json, 1, ${2 * SEARCH.textChars}) FROM json_each(?) e
        CROSS JOIN documents d ON d.id = e.value CROSS JOIN messages m ON m.session_id = d.session_id AND m.seq = d.seq`,
     )
-    .iterate(JSON.stringify([...ids].sort((a, b) => b - a)));
+    .raw();
+  const newest = [...ids].sort((a, b) => b - a);
   const contents: Content[] = [];
   let size = 0;
-  for (const { id, content_json: json } of rows) {
-    contents.push({ id, text: messageIn(json).text || cutContent(json) });
-    size += json.length;
-    if (size >= SEARCH.rankedBytes) break;
+  // Some at a time: all of them could be a hundred times as much as is wanted.
+  for (let from = 0; from < newest.length && size < SEARCH.rankedBytes; from += AT_A_TIME) {
+    for (const [id, json] of statement.all(JSON.stringify(newest.slice(from, from + AT_A_TIME)))) {
+      contents.push({ id, text: textIn(json) });
+      size += json.length;
+    }
   }
   return contents;
 };
+const AT_A_TIME = 100;
+
+/** The text stands first in a row of messages, so that what follows need not be read, nor be whole. */
+const textIn = (json: string): string => {
+  const [, text] = TEXT.exec(json) ?? [];
+  if (text === undefined) return messageIn(json).text || cutContent(json);
+  return (text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text).slice(0, SEARCH.textChars);
+};
+const TEXT = /^\{"content":"((?:[^"\\]|\\.)*)"/s;
 /** Of a long message whose JSON was cut. */
 const cutContent = (json: string): string => (json.startsWith('{"content":"') ? json.slice(12, 12 + SEARCH.textChars).replace(/\\[nrt"\\]/g, ' ') : '');
