@@ -2,8 +2,10 @@
 import type { ConfigView } from '../contracts/config.ts';
 import type { Powers } from '../contracts/powers.ts';
 import type { Store } from '../contracts/store.ts';
+import type { CastEvent } from '../events.ts';
 import type { Capability } from '../plugin.ts';
 import { CastError } from '../errors.ts';
+import { asPlugin } from '../hooks/as-plugin.ts';
 import type { SpawnSpec } from '../hooks/subjects.ts';
 import { offTheClock } from '../hooks/running.ts';
 import { Aborted, type Session } from '../session/session.ts';
@@ -88,7 +90,14 @@ const childrenPower = (plugin: string, session: Session | null): Powers['childre
       if (!session)
         throw new CastError('PLUGIN_INVALID', `plugin ${plugin} opens child sessions outside of a session`, { plugin, fix: 'Use `scope.powers.children`.' });
       const { runChild } = await import('../session/children.ts');
-      const next = () => runChild(session, order, signal);
+      const { watch } = order;
+      const told = (event: CastEvent): void =>
+        asPlugin(
+          { plugin, where: 'event', label: 'child' },
+          () => watch?.(event),
+          (message) => session.pluginFault(plugin, 'children', 'watch', message),
+        );
+      const next = () => runChild(session, { ...order, watch: told }, signal);
       return session.generation.boundary?.child?.(order, signal, next) ?? next();
     }),
 });

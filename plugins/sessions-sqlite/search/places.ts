@@ -84,13 +84,16 @@ const scanned = ({ connection, query: { root }, most }: Look, word: string): rea
 
 export interface Content {
   readonly id: number;
+  readonly session: string;
+  readonly seq: number;
+  readonly role: 'user' | 'assistant' | 'tool';
   readonly text: string;
 }
 /** Texts of documents, the newest first, until enough has been read. */
 export const contentsOf = (connection: Connection, ids: readonly number[]): readonly Content[] => {
   const statement = connection
-    .prepare<[string], [id: number, json: string]>(
-      `SELECT d.id, substr(m.content_json, 1, ${2 * SEARCH.textChars}) FROM json_each(?) e
+    .prepare<[string], [id: number, session: string, seq: number, role: Content['role'], json: string]>(
+      `SELECT d.id, d.session_id, d.seq, d.role, substr(m.content_json, 1, ${2 * SEARCH.textChars}) FROM json_each(?) e
        CROSS JOIN documents d ON d.id = e.value CROSS JOIN messages m ON m.session_id = d.session_id AND m.seq = d.seq`,
     )
     .raw();
@@ -99,8 +102,8 @@ export const contentsOf = (connection: Connection, ids: readonly number[]): read
   let size = 0;
   // Some at a time: all of them could be a hundred times as much as is wanted.
   for (let from = 0; from < newest.length && size < SEARCH.rankedBytes; from += AT_A_TIME) {
-    for (const [id, json] of statement.all(JSON.stringify(newest.slice(from, from + AT_A_TIME)))) {
-      contents.push({ id, text: textIn(json) });
+    for (const [id, session, seq, role, json] of statement.all(JSON.stringify(newest.slice(from, from + AT_A_TIME)))) {
+      contents.push({ id, session, seq, role, text: textIn(json) });
       size += json.length;
     }
   }

@@ -36,11 +36,14 @@ interface Document {
 
 const spoken = (connection: Connection, query: SearchQuery, words: readonly string[]): SearchResult => {
   const found = words.map((word) => placesOf(connection, query, word));
-  const documents = documentsOf(connection, query, [...new Set(found.flatMap(({ ids }) => ids))]);
-  const places = found.map(({ ids }) => new Set(ids.filter((id) => documents.has(id))));
+  const ids = [...new Set(found.flatMap((each) => each.ids))];
+  // Of one word every place counts, so that all of it is read at one go; of several the sessions that have them all.
+  const early = words.length === 1 ? contentsOf(connection, ids) : [];
+  const documents = documentsOf(connection, query, ids, early);
+  const places = found.map((each) => new Set(each.ids.filter((id) => documents.has(id))));
   const wanted = sessionsWithAll(places, documents);
   const inThem = (id: number): boolean => wanted.has(documents.get(id)?.session_id ?? '');
-  const contents = contentsOf(connection, [...new Set(places.flatMap((ids) => [...ids].filter(inThem)))]);
+  const contents = words.length === 1 ? early : contentsOf(connection, [...new Set(places.flatMap((all) => [...all].filter(inThem)))]);
   const scores = scoresOf(words, places, inThem, contents);
   const texts = new Map(contents.map((content) => [content.id, content]));
   const hits = grouped(scores, documents)
@@ -53,13 +56,21 @@ const spoken = (connection: Connection, query: SearchQuery, words: readonly stri
   return { hits, hasMore: found.some(({ hasMore }) => hasMore) };
 };
 
-/** Of the roles that are wanted. */
-const documentsOf = (connection: Connection, { roles = ['user', 'assistant'] }: SearchQuery, ids: readonly number[]): ReadonlyMap<number, Document> => {
+/** Of the roles that are wanted. `known`: those of which all has been read. */
+const documentsOf = (
+  connection: Connection,
+  { roles = ['user', 'assistant'] }: SearchQuery,
+  ids: readonly number[],
+  known: readonly Content[],
+): ReadonlyMap<number, Document> => {
+  const isKnown = new Set(known.map(({ id }) => id));
+  const others = known.length === 0 ? ids : ids.filter((id) => !isKnown.has(id));
   const rows = connection
     .prepare<[string], Columns>('SELECT d.id, d.session_id, d.seq, d.role FROM json_each(?) e CROSS JOIN documents d ON d.id = e.value')
     .raw()
-    .all(JSON.stringify(ids));
-  return new Map(rows.flatMap(([id, session_id, seq, role]) => (roles.includes(role) ? [[id, { id, session_id, seq, role }] as const] : [])));
+    .all(JSON.stringify(others));
+  const all = [...known.map(({ id, session, seq, role }): Columns => [id, session, seq, role]), ...rows];
+  return new Map(all.flatMap(([id, session_id, seq, role]) => (roles.includes(role) ? [[id, { id, session_id, seq, role }] as const] : [])));
 };
 type Columns = [id: number, session: string, seq: number, role: SearchPlace['role']];
 

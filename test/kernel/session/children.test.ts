@@ -56,6 +56,29 @@ describe('a child session', () => {
     await session.close();
   });
 
+  test('is not disturbed by a watcher that throws: that is a fault of the plugin', async () => {
+    const ends: unknown[] = [];
+    const clumsy = definePlugin({
+      name: 'clumsy',
+      capabilities: ['children'],
+      activation: ['session'],
+      apply: ({ hooks, powers, session }) =>
+        hooks.settle.tap('hand over', { budgetMs: 60_000 }, async (_, { signal }) => {
+          if (session.parent !== undefined) return;
+          const watch = (): never => {
+            throw new Error('no eyes');
+          };
+          const { text, reason } = await powers.children.run({ prompt: 'it', label: 'x', watch }, signal);
+          ends.push([reason, text]);
+        }),
+    });
+    const { session } = await open(() => say('done'), { plugins: [clumsy] });
+    expect(await session.run('go')).toMatchObject({ reason: 'stop' });
+    expect(session.events('tap.fault')[0]).toMatchObject({ plugin: 'clumsy', hook: 'children', message: expect.stringContaining('no eyes') });
+    expect(ends).toEqual([['stop', 'done']]);
+    await session.close();
+  });
+
   test('is asked of the model that was ordered, else of `models.subagent`', async () => {
     const { session } = await open(
       handingOver(() => say('done')),
