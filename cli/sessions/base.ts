@@ -33,5 +33,3 @@ export const known = async (store: Store, id: string): Promise<SessionRecord> =>
   if (!found) throw new CastError('SESSION_UNKNOWN', `there is no session ${oneLine(id).slice(0, 80)}`, { fix: 'List them with `cast sessions list --all`.' });
   return found;
 };
-
-export const titleOf = ({ title }: SessionRecord): string => oneLine(title) || '(no title)';

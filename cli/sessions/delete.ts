@@ -3,7 +3,8 @@ import { Command, Option } from 'clipanion';
 import { usageError } from '../arguments.ts';
 import { openDialogue } from '../first-run/dialogue.ts';
 import { count, oneLine } from '../style.ts';
-import { known, StoreCommand, titleOf } from './base.ts';
+import { known, StoreCommand } from './base.ts';
+import { titleOf } from './transcript.ts';
 
 export class DeleteCommand extends StoreCommand {
   static override paths = [['sessions', 'delete']];

@@ -1,8 +1,7 @@
 /** A session as one HTML file that needs no network and runs nothing. */
 import type { Block, Entry, SessionRecord } from '../../kernel/index.ts';
 import { plainLines } from '../style.ts';
-import { titleOf } from './base.ts';
-import { dateOf } from './transcript.ts';
+import { dateOf, titleOf } from './transcript.ts';
 
 /** Images of these kinds are shown; whatever else calls itself an image is only named. */
 const IMAGES: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];

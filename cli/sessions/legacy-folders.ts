@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Store } from '../../kernel/index.ts';
 
 /** Written once they have been taken in. */
-export const LEGACY_MARK = 'older-sessions.json';
+const LEGACY_MARK = 'older-sessions.json';
 
 /** Folders with what has not been taken in; most homes never have any. One look at one folder, for every start passes here. */
-export const legacyFolders = (home: string): readonly string[] => {
+const legacyFolders = (home: string): readonly string[] => {
   const folder = join(home, 'sessions');
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
@@ -19,5 +19,8 @@ export const legacyFolders = (home: string): readonly string[] => {
 
 /** `home` is `$CAST_HOME`; `say` is told what came of it. */
 export const takeOlder = async (home: string, store: () => Promise<Store>, say: (text: string) => void): Promise<void> => {
-  if (legacyFolders(home).length > 0) await (await import('./legacy.ts')).takeLegacy(await store(), home, say);
+  const folders = legacyFolders(home);
+  if (folders.length === 0) return;
+  const { takeLegacy } = await import('./legacy.ts');
+  await takeLegacy(await store(), home, { folders, mark: join(home, 'sessions', LEGACY_MARK) }, say);
 };

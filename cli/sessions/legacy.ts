@@ -7,7 +7,6 @@ import { isCastError, messageOf, type Store } from '../../kernel/index.ts';
 import { findProject } from '../config/project.ts';
 import { readNamedFile } from '../named-file.ts';
 import { count, oneLine } from '../style.ts';
-import { LEGACY_MARK, legacyFolders } from './legacy-folders.ts';
 import type { Transcript } from './jsonl.ts';
 import { readLegacy } from './legacy-format.ts';
 import { takeIn } from './take-in.ts';
@@ -17,11 +16,17 @@ const MAX_BYTES = 400 * 1024 * 1024;
 /** Files that are named of those that cannot be read. */
 const NAMED = 5;
 
+export interface LegacyFiles {
+  readonly folders: readonly string[];
+  /** Written when they have been taken in. */
+  readonly mark: string;
+}
+
 /** `say` is told what came of it. Throws what the store throws; then it is tried again at the next start. */
-export const takeLegacy = async (store: Store, castHome: string, say: (text: string) => void): Promise<void> => {
+export const takeLegacy = async (store: Store, castHome: string, { folders, mark }: LegacyFiles, say: (text: string) => void): Promise<void> => {
   const damaged: string[] = [];
   let taken = 0;
-  for (const file of await filesIn(legacyFolders(castHome))) {
+  for (const file of await filesIn(folders)) {
     try {
       const transcript = await legacyIn(file, castHome);
       if (transcript && (await isTaken(store, transcript))) taken += 1;
@@ -31,7 +36,7 @@ export const takeLegacy = async (store: Store, castHome: string, say: (text: str
       damaged.push(`${file} (${messageOf(error)})`);
     }
   }
-  await writeFile(join(castHome, 'sessions', LEGACY_MARK), `${JSON.stringify({ version: 1, taken })}\n`, { mode: 0o600 });
+  await writeFile(mark, `${JSON.stringify({ version: 1, taken })}\n`, { mode: 0o600 });
   if (taken > 0) say(`${count(taken, 'session')} of an older version ${taken === 1 ? 'was' : 'were'} taken in; the files stay where they are.`);
   if (damaged.length > 0) say(`${count(damaged.length, 'file')} of older sessions cannot be read: ${namedOf(damaged)}.`);
 };

@@ -1,8 +1,7 @@
 /** A session as Markdown. */
 import type { Block, Entry, SessionRecord } from '../../kernel/index.ts';
 import { oneLine, plainLines } from '../style.ts';
-import { titleOf } from './base.ts';
-import { dateOf } from './transcript.ts';
+import { dateOf, titleOf } from './transcript.ts';
 
 export const markdownStart = (record: SessionRecord): string =>
   `# ${titleOf(record)}\n\n${oneLine(record.id)} · ${dateOf(record.createdAt)} · ${oneLine(record.model)} · ${oneLine(record.cwd)}\n`;

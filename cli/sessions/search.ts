@@ -3,8 +3,8 @@ import { Command, Option } from 'clipanion';
 import { CastError, type SearchHit, type SearchPlace } from '../../kernel/index.ts';
 import { wholeNumber } from '../arguments.ts';
 import { createPaint, oneLine, type Paint } from '../style.ts';
-import { SessionsCommand, titleOf } from './base.ts';
-import { dateOf } from './transcript.ts';
+import { SessionsCommand } from './base.ts';
+import { dateOf, titleOf } from './transcript.ts';
 
 const LISTED = '20';
 

@@ -1,7 +1,7 @@
 /** Puts sessions from elsewhere into the store. */
 import type { Entry, Store } from '../../kernel/index.ts';
-import { titleOf } from './base.ts';
 import type { Transcript } from './jsonl.ts';
+import { titleOf } from './transcript.ts';
 
 /** Answers what became of it, for people. It keeps its id and its dates. */
 export const takeIn = async (store: Store, { record, entries }: Transcript): Promise<string> => {

@@ -6,6 +6,8 @@ import { cut, oneLine, plainLines, type Paint } from '../style.ts';
 const RESULT_LINES = 12;
 const RESULT_WIDTH = 200;
 
+export const titleOf = ({ title }: SessionRecord): string => oneLine(title) || '(no title)';
+
 /** Local time, to the minute. */
 export const dateOf = (at: number): string => {
   const date = new Date(at);
@@ -14,10 +16,7 @@ export const dateOf = (at: number): string => {
 };
 
 export const transcriptOf = (record: SessionRecord, entries: readonly Entry[], paint: Paint): readonly string[] => {
-  const lines = [
-    `${paint.bold(oneLine(record.title) || '(no title)')}`,
-    paint.dim(`${record.id}, ${dateOf(record.createdAt)}, ${record.model}, ${record.cwd}`),
-  ];
+  const lines = [`${paint.bold(titleOf(record))}`, paint.dim(`${record.id}, ${dateOf(record.createdAt)}, ${record.model}, ${record.cwd}`)];
   let isOpen = false;
   for (const entry of entries) {
     lines.push(...(entry.kind === 'turn' ? turnLines(entry.data, isOpen, paint) : entryLines(entry, paint)));

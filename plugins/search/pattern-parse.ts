@@ -64,6 +64,16 @@ interface Mode {
   readonly isSpaced: boolean;
 }
 
+const countsIn = ([all, sign = '', exactly, from = exactly, to = exactly]: RegExpExecArray): {
+  readonly from: string | undefined;
+  readonly least: number;
+  readonly most: number;
+} => {
+  const [least, most] = SIGNS[sign] ?? timesOf(from, to);
+  if (least > most) throw new PatternWrong(`${all} is the wrong way round`);
+  return { from, least, most };
+};
+
 class Parser {
   readonly #cursor: Cursor;
   #mode: Mode;
@@ -263,9 +273,7 @@ class Parser {
     const begin = this.#cursor.at;
     const found = this.#take(/(?:([*+?])|\{(\d+)\}|\{(\d*),(\d*)\}(?<!\{,\}))/y);
     if (!found) return undefined;
-    const [all, sign = '', exactly, from = exactly, to = exactly] = found;
-    const [least, most] = SIGNS[sign] ?? timesOf(from, to);
-    if (least > most) throw new PatternWrong(`${all} is the wrong way round`);
+    const { from, least, most } = countsIn(found);
     if (isBehind && most === Number.POSITIVE_INFINITY) throw new PatternWrong('what is looked for behind has no longest length');
     if (from === '') this.#instead(begin, `{0,${most}}`);
     if (of.kind === 'edge') this.#cursor.ownOnly ??= 'an edge that is repeated';
