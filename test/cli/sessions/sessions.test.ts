@@ -1,4 +1,5 @@
 /** Commands on stored sessions, as processes, with what a run has left. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
@@ -149,6 +150,23 @@ describe('cast sessions', () => {
     expect(markdown).toContain('## Assistant');
     expect(markdown).not.toContain('\u001b');
   });
+});
+
+test('a session is gone on with from a worktree of its repository, and works in the folder where it worked', async () => {
+  const place = project();
+  const git = (...words: readonly string[]): void =>
+    void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd: place.cwd, stdio: 'ignore', env: { ...process.env, HOME: place.home } });
+  git('init', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'first');
+  const tree = join(place.home, 'tree');
+  git('worktree', 'add', '-q', tree);
+  const id = await run(place, 'remember me', 'yes');
+  expect(await listed(place, tree)).toEqual([id]);
+  const provider = await provide({ text: 'still here' });
+  const env = { CAST_BASE_URL: provider.url, CAST_API_KEY: 'k' };
+  const outcome = await cast(['run', '-c', '-m', 'm', '--format', 'json', 'go on'], { place: { ...place, cwd: tree }, env });
+  expect(JSON.parse(outcome.stdout)).toMatchObject({ sessionId: id, cwd: place.cwd });
+  expect(provider.prompts()).toContain('remember me');
 });
 
 describe('B047: the sessions of a project stay with it', () => {
