@@ -62,6 +62,13 @@ describe('three ways in', () => {
     await provider.close();
   });
 
+  test('B030: an argument with dollar signs reaches a command as it was written, once', async () => {
+    const provider = await startProvider(say('done'));
+    const outcome = await at(place, ['run', '--trust', '/inline cost $100 $& $1 $$ $` ${HOME} $ARGUMENTS'], provider);
+    expect([outcome.code, outcome.stdout.trim()]).toEqual([0, 'inline was given cost $100 $& $1 $$ $` ${HOME} $ARGUMENTS']);
+    await provider.close();
+  });
+
   test('the list shows each with its source, its taps with the line they stand on, and what is off and why', async () => {
     const outcome = await at(place, ['plugins', 'list', '--trust', '--json']);
     const report = JSON.parse(outcome.stdout) as {
