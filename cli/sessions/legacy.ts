@@ -63,12 +63,12 @@ const isTaken = async (store: Store, transcript: Transcript): Promise<boolean> =
 
 /** Undefined for what has no id. Throws for what is no session at all. */
 export const legacyIn = async (file: string, castHome: string): Promise<ReturnType<typeof readLegacy>> => {
-  const text = (await readNamedFile(file, MAX_BYTES)).toString();
+  const text = (await readNamedFile(file, MAX_BYTES)).toString().replace(/^\ufeff/, '');
   const rootOf = (cwd: string): string => (existsSync(cwd) ? findProject(cwd, { home: homedir(), castHome }).root : cwd);
   return readLegacy(text, folderNamed(basename(join(file, '..'))), rootOf);
 };
 
-/** Working directory that a folder is named after: `%2Fwork%2Fapp`, or `-work-app`, in which a dash may be a part of a name. */
+/** Working directory that a folder is named after: `%2Fhome%2Fme%2Fapp`, or `-home-me-app`, in which a dash may be a part of a name. */
 const folderNamed = (name: string): string | undefined => {
   if (name.includes('%')) return decoded(name);
   if (!name.startsWith('-')) return undefined;

@@ -61,9 +61,10 @@ test('files of both kinds are taken in with their dates, and go on where they we
       place,
       'anything',
       'three.json',
-      json('oldthree', place.cwd)
-        .replace('2024-03-02', '2024-03-05')
-        .replace(String(Date.parse('2024-03-02T10:00:00.000Z')), '1709700000000'),
+      '\ufeff' +
+        json('oldthree', place.cwd)
+          .replace('2024-03-02', '2024-03-05')
+          .replace(String(Date.parse('2024-03-02T10:00:00.000Z')), '1709700000000'),
     ),
     put(place, 'anything', 'nameless.json', JSON.stringify({ messages: MESSAGES })),
     put(place, 'anything', 'broken.json', '{"id":"brok'),

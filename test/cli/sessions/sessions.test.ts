@@ -155,7 +155,11 @@ describe('cast sessions', () => {
 test('a session is gone on with from a worktree of its repository, and works in the folder where it worked', async () => {
   const place = project();
   const git = (...words: readonly string[]): void =>
-    void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd: place.cwd, stdio: 'ignore', env: { ...process.env, HOME: place.home } });
+    void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], {
+      cwd: place.cwd,
+      stdio: 'ignore',
+      env: { ...process.env, HOME: place.home },
+    });
   git('init', '-q');
   git('commit', '-q', '--allow-empty', '-m', 'first');
   const tree = join(place.home, 'tree');
